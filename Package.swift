@@ -1,0 +1,140 @@
+// swift-tools-version: 6.2
+// The targets are the architecture: docs/architecture.md draws the arrows, scripts/check-imports holds every file to them.
+import PackageDescription
+
+/// The gate turns warnings into errors; a newer compiler's new warning must not stop somebody's first build.
+let warnings: [SwiftSetting] =
+    Context.environment["GRANDSTAND_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + warnings
+
+// MARK: - Packages we stand on
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+
+/// Built only when asked for (`make bench`): a newcomer's build has no use for them.
+let benchmarks: [Target] =
+    Context.environment["GRANDSTAND_BENCHMARKS"] != "1"
+    ? []
+    : [
+        .executableTarget(
+            name: "PostgresBenchmark", dependencies: ["Postgres", log],
+            path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
+            path: "Benchmarks/HTTP2Benchmark", swiftSettings: settings),
+    ]
+
+let package = Package(
+    name: "grandstand",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "grandstand", targets: ["GrandstandCommand"]),
+        .library(name: "GrandstandClient", targets: ["GrandstandClient"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
+    ],
+    targets: [
+        // The system's C libraries.
+        .systemLibrary(
+            name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(
+            name: "CNghttp2", pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+
+        // Words and rules: no clocks, no sockets, no database.
+        .target(name: "APNsWire", swiftSettings: settings),
+        .target(name: "Grandstand", dependencies: ["APNsWire"], swiftSettings: settings),
+
+        // Transports: they know nothing of Grandstand.
+        .target(name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
+        .target(
+            name: "HTTP2",
+            dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, log],
+            swiftSettings: settings),
+        .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
+
+        // Effects behind the ports.
+        .target(
+            name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", log],
+            swiftSettings: settings),
+        .target(
+            name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log],
+            swiftSettings: settings),
+
+        // The service.
+        .target(
+            name: "GrandstandService", dependencies: ["Grandstand", "APNsWire", lifecycle, log],
+            swiftSettings: settings),
+        .target(
+            name: "GrandstandAPI",
+            dependencies: ["GrandstandService", "Grandstand", "APNsWire", hummingbird, log],
+            swiftSettings: settings),
+        .target(
+            name: "GrandstandApp",
+            dependencies: [
+                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
+                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
+                configuration, crypto, hummingbird, hummingbirdTLS, lifecycle, log,
+            ],
+            swiftSettings: settings),
+
+        // APNs in a box, the API's client, the command line.
+        .target(
+            name: "APNsSimulator",
+            dependencies: ["APNsWire", "HTTP2", crypto, x509, lifecycle, log],
+            swiftSettings: settings),
+        .target(name: "GrandstandClient", swiftSettings: settings),
+        .executableTarget(
+            name: "GrandstandCommand",
+            dependencies: [
+                "APNsSimulator", "EmbeddedPostgres", "GrandstandApp", "GrandstandClient",
+                argumentParser, lifecycle, log,
+            ],
+            swiftSettings: settings),
+
+        // For tests.
+        .target(
+            name: "GrandstandTestKit",
+            dependencies: ["EmbeddedPostgres", "GrandstandStore", "Postgres", log],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", log], swiftSettings: settings),
+        .testTarget(
+            name: "HTTP2Tests",
+            dependencies: ["HTTP2", "CNghttp2", crypto, log, nioCore, nioEmbedded, nioPosix, nioSSL, x509],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", log], swiftSettings: settings),
+        .testTarget(
+            name: "APNsSimulatorTests", dependencies: ["APNsSimulator", "APNsWire", "HTTP2", crypto, log],
+            swiftSettings: settings),
+    ] + benchmarks,
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,11 @@
+/// The value of `apns-priority`; APNs refuses a broadcast without one.
+package enum APNsPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
+    /// Does not wake the device.
+    case lowest = 1
+    /// Delivered with regard to power; not counted against the device's hourly budget.
+    case powerAware = 5
+    /// Delivered at once; counted against the budget.
+    case immediate = 10
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,133 @@
+/// Why APNs refused: the one table of reasons, their statuses, and what follows from them.
+///
+/// Reasons are open: APNs may send a new one tomorrow. `APNsReason` therefore wraps the text; known reasons are static
+/// members and rows of `table`, unknown ones are judged by status.
+package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The reason in its canonical spelling; an unknown one exactly as it came.
+    package let rawValue: String
+
+    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; apns-contract C2, C12).
+    package init(rawValue: String) {
+        let compact = rawValue.filter { $0 != " " }
+        self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
+    }
+
+    private init(canonical: String) { rawValue = canonical }
+
+    package var description: String { rawValue }
+
+    /// What a refusal says about the request, the channel or the account; decides what to do next.
+    package enum Meaning: Sendable, Hashable {
+        /// Our request was malformed: repeating it cannot help.
+        case badRequest
+        /// The channel does not exist (any more, or in this environment).
+        case channelGone
+        /// The app's registration at Apple stands in the way: capability, topic, path.
+        case configuration
+        /// The provider token or its key was refused.
+        case credentials
+        /// The app has as many channels as Apple allows.
+        case quota
+        /// Slow down and repeat.
+        case throttled
+        /// APNs' own trouble: repeat with back-off.
+        case unavailable
+    }
+
+    /// One row: a reason, the status APNs sends it with, and its meaning.
+    package struct Row: Sendable {
+        package let reason: APNsReason
+        package let status: Int
+        package let meaning: Meaning
+    }
+
+    /// Known status, or `nil` for a reason APNs has not documented.
+    package var status: Int? { Self.byName[rawValue]?.status }
+
+    /// The meaning of this reason when it came with `status`.
+    package func meaning(status: Int) -> Meaning {
+        if let row = Self.byName[rawValue] { return row.meaning }
+        return switch status {
+        case 410: .channelGone
+        case 401, 403: .credentials
+        case 429: .throttled
+        case 500...: .unavailable
+        default: .badRequest
+        }
+    }
+}
+
+extension APNsReason {
+    package static let badChannelId = Self(canonical: "BadChannelId")
+    package static let badEnvironmentKeyInToken = Self(canonical: "BadEnvironmentKeyInToken")
+    package static let badExpirationDate = Self(canonical: "BadExpirationDate")
+    package static let badMessageId = Self(canonical: "BadMessageId")
+    package static let badPath = Self(canonical: "BadPath")
+    package static let badPriority = Self(canonical: "BadPriority")
+    package static let badRequestParams = Self(canonical: "BadRequestParams")
+    package static let badRequestPayload = Self(canonical: "BadRequestPayload")
+    package static let broadcastFeatureNotEnabled = Self(canonical: "BroadcastFeatureNotEnabled")
+    package static let cannotCreateChannelConfig = Self(canonical: "CannotCreateChannelConfig")
+    package static let channelNotRegistered = Self(canonical: "ChannelNotRegistered")
+    package static let expiredProviderToken = Self(canonical: "ExpiredProviderToken")
+    package static let forbidden = Self(canonical: "Forbidden")
+    package static let idleTimeout = Self(canonical: "IdleTimeout")
+    package static let internalServerError = Self(canonical: "InternalServerError")
+    package static let invalidProviderToken = Self(canonical: "InvalidProviderToken")
+    package static let invalidPushType = Self(canonical: "InvalidPushType")
+    package static let methodNotAllowed = Self(canonical: "MethodNotAllowed")
+    package static let missingChannelId = Self(canonical: "MissingChannelId")
+    package static let missingChannelQueueSize = Self(canonical: "MissingChannelQueueSize")
+    package static let missingProviderToken = Self(canonical: "MissingProviderToken")
+    package static let missingPushType = Self(canonical: "MissingPushType")
+    package static let payloadEmpty = Self(canonical: "PayloadEmpty")
+    package static let payloadTooLarge = Self(canonical: "PayloadTooLarge")
+    package static let serviceUnavailable = Self(canonical: "ServiceUnavailable")
+    package static let shutdown = Self(canonical: "Shutdown")
+    package static let tooManyProviderTokenUpdates = Self(canonical: "TooManyProviderTokenUpdates")
+    package static let tooManyRequests = Self(canonical: "TooManyRequests")
+    package static let topicDisallowed = Self(canonical: "TopicDisallowed")
+    package static let topicMismatch = Self(canonical: "TopicMismatch")
+
+    /// Every reason known on the management and broadcast paths (apns-contract 2.5).
+    package static let table: [Row] = [
+        Row(reason: badChannelId, status: 400, meaning: .channelGone),
+        Row(reason: badExpirationDate, status: 400, meaning: .badRequest),
+        Row(reason: badMessageId, status: 400, meaning: .badRequest),
+        Row(reason: badPriority, status: 400, meaning: .badRequest),
+        Row(reason: badRequestParams, status: 400, meaning: .badRequest),
+        Row(reason: badRequestPayload, status: 400, meaning: .badRequest),
+        Row(reason: broadcastFeatureNotEnabled, status: 400, meaning: .configuration),
+        Row(reason: cannotCreateChannelConfig, status: 400, meaning: .quota),
+        Row(reason: channelNotRegistered, status: 400, meaning: .channelGone),
+        Row(reason: idleTimeout, status: 400, meaning: .unavailable),
+        Row(reason: invalidPushType, status: 400, meaning: .badRequest),
+        Row(reason: missingChannelId, status: 400, meaning: .badRequest),
+        Row(reason: missingChannelQueueSize, status: 400, meaning: .badRequest),
+        Row(reason: missingPushType, status: 400, meaning: .badRequest),
+        Row(reason: payloadEmpty, status: 400, meaning: .badRequest),
+        Row(reason: topicDisallowed, status: 400, meaning: .configuration),
+        Row(reason: badEnvironmentKeyInToken, status: 403, meaning: .credentials),
+        Row(reason: expiredProviderToken, status: 403, meaning: .credentials),
+        Row(reason: forbidden, status: 403, meaning: .credentials),
+        Row(reason: invalidProviderToken, status: 403, meaning: .credentials),
+        Row(reason: missingProviderToken, status: 403, meaning: .credentials),
+        Row(reason: topicMismatch, status: 403, meaning: .configuration),
+        Row(reason: badPath, status: 404, meaning: .badRequest),
+        Row(reason: methodNotAllowed, status: 405, meaning: .badRequest),
+        Row(reason: payloadTooLarge, status: 413, meaning: .badRequest),
+        Row(reason: tooManyProviderTokenUpdates, status: 429, meaning: .throttled),
+        Row(reason: tooManyRequests, status: 429, meaning: .throttled),
+        Row(reason: internalServerError, status: 500, meaning: .unavailable),
+        Row(reason: serviceUnavailable, status: 503, meaning: .unavailable),
+        Row(reason: shutdown, status: 503, meaning: .unavailable),
+    ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.reason.rawValue, $0) })
+
+    /// Spellings that mean a row of the table.
+    private static let aliases = [
+        "FeatureNotEnabled": "BroadcastFeatureNotEnabled",
+        "BadEnvironmentKeyIdInToken": "BadEnvironmentKeyInToken",
+    ]
+}

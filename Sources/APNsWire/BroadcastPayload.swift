@@ -1,0 +1,60 @@
+/// The `aps` dictionary of a broadcast, assembled from values of ours and bytes of the organiser's.
+///
+/// `contentState` and `alert` are spliced as they were written: no number, escape or key order of theirs is touched
+/// (ActivityKit decodes them with the app's own types).
+package struct BroadcastPayload: Sendable, Hashable {
+    /// The value of `event`. A broadcast cannot start an activity.
+    package enum Event: String, Sendable, Hashable, CaseIterable {
+        case update
+        case end
+    }
+
+    package var event: Event
+    /// JSON object text. Required by Apple for `update`, recommended for `end`.
+    package var contentState: [UInt8]?
+    /// JSON object text.
+    package var alert: [UInt8]?
+    /// Seconds since 1970.
+    package var staleDate: Int?
+    /// Seconds since 1970; only with `end`. In the past: remove at once.
+    package var dismissalDate: Int?
+    /// JSON number text: relative to other activities of the app.
+    package var relevanceScore: [UInt8]?
+
+    package init(
+        event: Event, contentState: [UInt8]? = nil, alert: [UInt8]? = nil, staleDate: Int? = nil,
+        dismissalDate: Int? = nil, relevanceScore: [UInt8]? = nil
+    ) {
+        self.event = event
+        self.contentState = contentState
+        self.alert = alert
+        self.staleDate = staleDate
+        self.dismissalDate = dismissalDate
+        self.relevanceScore = relevanceScore
+    }
+
+    /// The whole request body. `timestamp` (seconds since 1970) is what a device orders updates by: it must rise from
+    /// one message of a channel to the next and stay the same when a message is repeated.
+    package func body(timestamp: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(96 + (contentState?.count ?? 0) + (alert?.count ?? 0))
+        bytes += #"{"aps":{"timestamp":"#.utf8
+        bytes += String(timestamp).utf8
+        bytes += #","event":""#.utf8
+        bytes += event.rawValue.utf8
+        bytes += "\"".utf8
+        append("content-state", contentState, to: &bytes)
+        append("alert", alert, to: &bytes)
+        append("stale-date", staleDate.map { Array(String($0).utf8) }, to: &bytes)
+        append("dismissal-date", dismissalDate.map { Array(String($0).utf8) }, to: &bytes)
+        append("relevance-score", relevanceScore, to: &bytes)
+        bytes += "}}".utf8
+        return bytes
+    }
+
+    private func append(_ key: String, _ value: [UInt8]?, to bytes: inout [UInt8]) {
+        guard let value else { return }
+        bytes += ",\"\(key)\":".utf8
+        bytes += value
+    }
+}

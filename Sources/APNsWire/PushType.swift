@@ -1,0 +1,7 @@
+/// The one push type channels know, in the two spellings Apple uses (apns-contract C7).
+package enum PushType {
+    /// The value of the `apns-push-type` header.
+    package static let header = "liveactivity"
+    /// The value of `push-type` in a channel's JSON.
+    package static let json = "LiveActivity"
+}
