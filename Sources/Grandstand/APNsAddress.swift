@@ -1,0 +1,32 @@
+package import APNsWire
+
+/// Which app in which environment a call to APNs is for, and who signs it.
+package struct APNsAddress: Sendable, Hashable {
+    package var bundleID: BundleID
+    package var environment: APNsEnvironment
+    package var credentials: Credentials
+    /// How management paths spell the bundle ID; the send path always keeps the registered case.
+    package var managementPath: ManagementPath
+
+    package init(
+        bundleID: BundleID, environment: APNsEnvironment, credentials: Credentials,
+        managementPath: ManagementPath = .registered
+    ) {
+        self.bundleID = bundleID
+        self.environment = environment
+        self.credentials = credentials
+        self.managementPath = managementPath
+    }
+
+    /// The values of the quirk `management-path`.
+    package enum ManagementPath: String, Sendable, Hashable, CaseIterable {
+        case registered
+        /// For apps whose bundle ID has capitals and whose management calls end in `TopicMismatch` (apns-contract 7).
+        case lowercased
+    }
+
+    /// The bundle ID as management paths carry it.
+    package var managementBundleID: String {
+        managementPath == .lowercased ? bundleID.topic : bundleID.rawValue
+    }
+}

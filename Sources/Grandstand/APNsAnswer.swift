@@ -1,0 +1,43 @@
+package import APNsWire
+
+/// What became of a call to APNs. A refusal is a value, and silence is a third thing.
+package enum APNsAnswer<Value: Sendable>: Sendable {
+    case accepted(Value, APNsReceipt)
+    case refused(APNsRefusal)
+    /// The call may have been processed: only the layer that knows what repeating it means may repeat it.
+    case unanswered(String)
+    /// APNs never saw the call: no key file, no connection, no free stream. Safe to repeat.
+    case unsent(String)
+}
+
+extension APNsAnswer: Equatable where Value: Equatable {}
+
+/// How Apple names an accepted call.
+package struct APNsReceipt: Sendable, Hashable {
+    package var requestID: String?
+    /// Apple's own ID of a message; Apple documents it for broadcasts in every environment.
+    package var uniqueID: String?
+
+    package init(requestID: String?, uniqueID: String? = nil) {
+        self.requestID = requestID
+        self.uniqueID = uniqueID
+    }
+}
+
+/// Apple's refusal: status and reason, judged by `APNsReason`'s table.
+package struct APNsRefusal: Error, Sendable, Equatable {
+    package var status: Int
+    package var reason: APNsReason
+    package var requestID: String?
+    /// Seconds APNs asked to wait; no page of Apple's documents that it sends this.
+    package var retryAfter: Int?
+
+    package init(status: Int, reason: APNsReason, requestID: String? = nil, retryAfter: Int? = nil) {
+        self.status = status
+        self.reason = reason
+        self.requestID = requestID
+        self.retryAfter = retryAfter
+    }
+
+    package var meaning: APNsReason.Meaning { reason.meaning(status: status) }
+}

@@ -1,0 +1,84 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// An iOS app whose channels are kept here.
+package struct App: Sendable, Hashable {
+    package var bundleID: BundleID
+    package var name: String
+    /// Credentials for environments that have none of their own.
+    package var credentials: Credentials
+    /// Environments whose team or key differs, e.g. because keys are scoped to an environment since February 2025.
+    package var overrides: [APNsEnvironment: Override]
+    /// The most channels Grandstand may hold in one environment; Apple's own limit is 10,000.
+    package var channelLimit: Int
+    package var createdAt: Date
+    package var updatedAt: Date
+
+    package init(
+        bundleID: BundleID, name: String, credentials: Credentials,
+        overrides: [APNsEnvironment: Override] = [:], channelLimit: Int = APNsLimits.channels,
+        createdAt: Date = .distantPast, updatedAt: Date = .distantPast
+    ) {
+        self.bundleID = bundleID
+        self.name = name
+        self.credentials = credentials
+        self.overrides = overrides
+        self.channelLimit = channelLimit
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+
+    /// The team and the key that sign the provider tokens of an environment.
+    package func credentials(in environment: APNsEnvironment) -> Credentials {
+        let override = overrides[environment]
+        return Credentials(
+            teamID: override?.teamID ?? credentials.teamID, keyID: override?.keyID ?? credentials.keyID)
+    }
+
+    /// The app as APNs is asked about it.
+    package func address(in environment: APNsEnvironment) -> APNsAddress {
+        APNsAddress(bundleID: bundleID, environment: environment, credentials: credentials(in: environment))
+    }
+
+    /// What differs in one environment; `nil` keeps the app's own.
+    package struct Override: Sendable, Hashable {
+        package var teamID: String?
+        package var keyID: String?
+
+        package init(teamID: String? = nil, keyID: String? = nil) {
+            self.teamID = teamID
+            self.keyID = keyID
+        }
+    }
+}
+
+/// Who signs: Apple's ten-character team ID and the ID of one of the team's keys.
+package struct Credentials: Sendable, Hashable {
+    package var teamID: String
+    package var keyID: String
+
+    package init(teamID: String, keyID: String) {
+        self.teamID = teamID
+        self.keyID = keyID
+    }
+
+    /// Whether `text` can be a team or key ID: 10 letters and digits.
+    package static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// Whether the key file of an app's environment can sign.
+package enum KeyFileState: String, Sendable, Hashable {
+    case ok
+    case missing
+    case unreadable
+}

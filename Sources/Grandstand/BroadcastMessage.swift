@@ -1,0 +1,21 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// One request to `/4/broadcasts/apps/…`, complete: repeating it repeats every byte.
+package struct BroadcastMessage: Sendable, Hashable {
+    package var channelID: String
+    /// The whole JSON body.
+    package var body: [UInt8]
+    package var priority: APNsPriority
+    /// The value of `apns-expiration`.
+    package var expiration: Int
+    package var requestID: UUID
+
+    package init(channelID: String, body: [UInt8], priority: APNsPriority, expiration: Int, requestID: UUID) {
+        self.channelID = channelID
+        self.body = body
+        self.priority = priority
+        self.expiration = expiration
+        self.requestID = requestID
+    }
+}

@@ -1,0 +1,90 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What an accepted broadcast comes to: pure, from the request, the audiences it reaches and the time.
+package struct DeliveryPlan: Sendable, Hashable {
+    /// One message to one audience's channel.
+    package struct Item: Sendable, Hashable {
+        package var audience: Audience
+        /// The `apns-expiration` header.
+        package var apnsExpiration: Int
+    }
+
+    package var payload: BroadcastPayload
+    package var priority: APNsPriority
+    /// When the server stops trying.
+    package var expiresAt: Date
+    package var items: [Item]
+    /// What the organiser should know though it was accepted.
+    package var warnings: [String]
+
+    /// Plans `request` for `audiences`, those of the event that it reaches.
+    ///
+    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences the event lacks.
+    package init(_ request: BroadcastRequest, audiences: [Audience], now: Date) throws(Problem) {
+        let chosen = try Self.choose(request.audiences, from: audiences)
+        let expiration: Expiration =
+            if let value = request.apnsExpiration {
+                .header(value)
+            } else if let seconds = request.expiresIn {
+                .after(seconds: seconds)
+            } else {
+                .standard
+            }
+        let objections = chosen.compactMap { audience in
+            expiration.objection(for: audience.storagePolicy, now: now)
+        }
+        if let objection = objections.first {
+            throw Problem(
+                .expirationNotAllowed, objection, errors: [FieldError(pointer: "/apnsExpiration", detail: objection)])
+        }
+
+        let size = request.payload.body(timestamp: Int(now.timeIntervalSince1970)).count
+        guard size <= APNsLimits.broadcastPayload else {
+            throw Problem(
+                .payloadTooLarge,
+                "The message to APNs would have \(size) bytes; Apple takes \(APNsLimits.broadcastPayload). "
+                    + "Shorten contentState or alert by \(size - APNsLimits.broadcastPayload) bytes.",
+                members: [("size", .integer(size)), ("limit", .integer(APNsLimits.broadcastPayload))])
+        }
+
+        payload = request.payload
+        priority = request.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
+        expiresAt = expiration.deadline(now: now)
+        items = chosen.map {
+            Item(audience: $0, apnsExpiration: expiration.header(for: $0.storagePolicy, now: now))
+        }
+        warnings = Self.warnings(for: payload)
+    }
+
+    private static func choose(
+        _ selectors: [Audience.Selector]?, from audiences: [Audience]
+    ) throws(Problem) -> [Audience] {
+        guard let selectors else { return audiences }
+        let bySelector = Dictionary(audiences.map { ($0.selector, $0) }) { first, _ in first }
+        var chosen: [Audience] = []
+        var errors: [FieldError] = []
+        for (index, selector) in selectors.enumerated() {
+            if let audience = bySelector[selector] {
+                if !chosen.contains(audience) { chosen.append(audience) }
+            } else {
+                errors.append(
+                    FieldError(
+                        pointer: "/audiences/\(index)",
+                        detail: "The event has no audience \(selector.bundleID) in \(selector.environment.rawValue)."))
+            }
+        }
+        guard errors.isEmpty else {
+            throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
+        }
+        return chosen
+    }
+
+    private static func warnings(for payload: BroadcastPayload) -> [String] {
+        guard let size = payload.contentState?.count, size > APNsLimits.activityData else { return [] }
+        return [
+            "contentState has \(size) bytes; ActivityKit allows an activity \(APNsLimits.activityData) bytes of static "
+                + "and dynamic data together, so devices may drop this update."
+        ]
+    }
+}

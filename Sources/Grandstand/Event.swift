@@ -1,0 +1,78 @@
+package import FoundationEssentials
+
+/// What people follow, as its organiser declares it: the specification the server makes true.
+package struct EventSpecification: Sendable, Hashable {
+    package var key: EventKey
+    package var name: String
+    /// A free word of the organiser's to filter by: "match", "flight".
+    package var kind: String?
+    package var startsAt: Date?
+    package var endsAt: Date?
+    /// Channels are created at this time instead of at once.
+    package var channelsOpenAt: Date?
+    package var audiences: [Audience]
+    /// JSON object text, kept as written.
+    package var metadata: [UInt8]?
+
+    package init(
+        key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
+        channelsOpenAt: Date? = nil, audiences: [Audience], metadata: [UInt8]? = nil
+    ) {
+        self.key = key
+        self.name = name
+        self.kind = kind
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.channelsOpenAt = channelsOpenAt
+        self.audiences = audiences
+        self.metadata = metadata
+    }
+}
+
+/// An event with what has become of it.
+package struct Event: Sendable, Hashable {
+    package var specification: EventSpecification
+    package var state: State
+    /// In the order of the specification.
+    package var channels: [Audience.ChannelStatus]
+    package var createdAt: Date
+    package var updatedAt: Date
+
+    package init(
+        specification: EventSpecification, state: State, channels: [Audience.ChannelStatus], createdAt: Date,
+        updatedAt: Date
+    ) {
+        self.specification = specification
+        self.state = state
+        self.channels = channels
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        /// Before `startsAt`, and nothing was sent yet.
+        case scheduled
+        case live
+        /// An `end` was accepted. Final.
+        case ended
+        /// Deleted by its organiser. Final.
+        case cancelled
+
+        /// Whether the event takes no more broadcasts.
+        package var isOver: Bool { self == .ended || self == .cancelled }
+
+        /// Reads the state off the moments that make it: an event is live from its start, or from its first update
+        /// when that comes earlier or no start is known.
+        package init(startsAt: Date?, firstUpdateAt: Date?, endedAt: Date?, cancelledAt: Date?, now: Date) {
+            if cancelledAt != nil {
+                self = .cancelled
+            } else if endedAt != nil {
+                self = .ended
+            } else if firstUpdateAt != nil || startsAt.map({ $0 <= now }) ?? false {
+                self = .live
+            } else {
+                self = .scheduled
+            }
+        }
+    }
+}

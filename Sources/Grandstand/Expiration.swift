@@ -1,0 +1,53 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// How long a broadcast is worth sending, and what `apns-expiration` a channel's policy allows for it.
+///
+/// Apple (A2, A3; apns-contract 2.3): on a channel with No Message Stored the header must be exactly 0; with Most
+/// Recent Message Stored it is 0 (one attempt, not stored) or an epoch at most 8 hours ahead.
+package enum Expiration: Sendable, Hashable {
+    /// The organiser said nothing.
+    case standard
+    /// Worth sending for this many seconds.
+    case after(seconds: Int)
+    /// The organiser set the header, to 0 or to an epoch.
+    case header(Int)
+
+    /// The header's value for a channel with `policy`.
+    package func header(for policy: StoragePolicy, now: Date) -> Int {
+        switch (self, policy) {
+        case (.header(let value), _): value
+        case (_, .noMessageStored): 0
+        case (.standard, .mostRecentMessageStored): epoch(now) + APNsLimits.storedMessageLifetime
+        case (.after(let seconds), .mostRecentMessageStored): epoch(now) + seconds
+        }
+    }
+
+    /// When the server stops trying: never later than APNs itself would keep the message.
+    package func deadline(now: Date) -> Date {
+        switch self {
+        case .standard, .header(0): now.addingTimeInterval(Double(APNsLimits.storedMessageLifetime))
+        case .after(let seconds): now.addingTimeInterval(Double(seconds))
+        case .header(let value): Date(timeIntervalSince1970: Double(value))
+        }
+    }
+
+    /// Why this expiration cannot be sent to a channel with `policy`, or `nil` when it can.
+    package func objection(for policy: StoragePolicy, now: Date) -> String? {
+        guard case .header(let value) = self, value != 0 else { return nil }
+        if policy == .noMessageStored {
+            return "A channel with noMessageStored takes apns-expiration 0 only. Send 0, or use expiresIn, "
+                + "which is translated for each channel's policy."
+        }
+        if value <= epoch(now) {
+            return "\(value) is in the past. Use an epoch in seconds within the next 8 hours, or 0."
+        }
+        if value > epoch(now) + APNsLimits.storedMessageLifetime {
+            return "\(value) is more than 8 hours ahead, longer than APNs stores a message. "
+                + "Use an epoch in seconds up to \(epoch(now) + APNsLimits.storedMessageLifetime)."
+        }
+        return nil
+    }
+
+    private func epoch(_ now: Date) -> Int { Int(now.timeIntervalSince1970.rounded(.down)) }
+}

@@ -1,0 +1,179 @@
+package import FoundationEssentials
+
+/// Reads the fields of one JSON object and collects every fault, so that a caller learns of all of them at once.
+///
+/// Fields nobody asked for are faults too (`unknown-field`): a typo never passes in silence. `null` counts as absent.
+package struct JSONFields {
+    private var remaining: [String: JSONValue] = [:]
+    private var order: [String] = []
+    private let pointer: String
+    private var invalid: [FieldError] = []
+    private var unknown: [FieldError] = []
+
+    /// Opens the object; a value of another kind is a fault.
+    package init(_ value: JSONValue, pointer: String = "") {
+        self.pointer = pointer
+        guard case .object(let members) = value.kind else {
+            invalid.append(
+                FieldError(pointer: pointer, detail: "An object was expected, not \(value.kindName)."))
+            return
+        }
+        for member in members {
+            order.append(member.name)
+            remaining[member.name] = member.value
+        }
+    }
+
+    package func pointer(to name: String) -> String { pointer + JSONText.pointer([name]) }
+
+    /// Records a fault of `name`.
+    package mutating func fault(_ name: String, _ detail: String) {
+        invalid.append(FieldError(pointer: pointer(to: name), detail: detail))
+    }
+
+    /// Records the faults of a nested object's reader; its unknown fields stay unknown fields.
+    package mutating func absorb(_ nested: JSONFields) {
+        var nested = nested
+        nested.countUnknown()
+        invalid += nested.invalid
+        unknown += nested.unknown
+    }
+
+    /// The value of a field, whatever its kind; `nil` when it is absent or `null`.
+    package mutating func value(_ name: String, required: Bool = false) -> JSONValue? {
+        guard let value = remaining.removeValue(forKey: name) else {
+            if required { fault(name, "\(name) is required.") }
+            return nil
+        }
+        if case .null = value.kind {
+            if required { fault(name, "\(name) is required and cannot be null.") }
+            return nil
+        }
+        return value
+    }
+
+    /// A string of 1 to `maximum` characters without control characters.
+    package mutating func text(_ name: String, required: Bool = false, maximum: Int = 200) -> String? {
+        guard let value = value(name, required: required) else { return nil }
+        guard case .string(let text) = value.kind else {
+            fault(name, "A string was expected, not \(value.kindName).")
+            return nil
+        }
+        guard (1...maximum).contains(text.count) else {
+            fault(name, "A string of 1 to \(maximum) characters was expected; this one has \(text.count).")
+            return nil
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            fault(name, "Control characters are not allowed here.")
+            return nil
+        }
+        return text
+    }
+
+    /// A whole number within `range`.
+    package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let text) = value.kind, let number = Int(text), range.contains(number) else {
+            fault(name, "A whole number from \(range.lowerBound) to \(range.upperBound) was expected.")
+            return nil
+        }
+        return number
+    }
+
+    /// The text of a number.
+    package mutating func number(_ name: String) -> [UInt8]? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let text) = value.kind, let number = Double(text), number.isFinite else {
+            fault(name, "A number was expected, not \(value.kindName).")
+            return nil
+        }
+        return value.bytes
+    }
+
+    package mutating func flag(_ name: String) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard case .bool(let flag) = value.kind else {
+            fault(name, "true or false was expected, not \(value.kindName).")
+            return nil
+        }
+        return flag
+    }
+
+    /// An RFC 3339 time between the years 2000 and 2100.
+    package mutating func date(_ name: String) -> Date? {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value.kind, let date = RFC3339.date(text),
+            (946_684_800...4_102_444_800).contains(date.timeIntervalSince1970)
+        else {
+            fault(name, "An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.")
+            return nil
+        }
+        return date
+    }
+
+    /// One of the raw values of `Choice`.
+    package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type = Choice.self, required: Bool = false
+    ) -> Choice? {
+        guard let value = value(name, required: required) else { return nil }
+        guard case .string(let text) = value.kind, let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            fault(name, "One of \(words) was expected.")
+            return nil
+        }
+        return choice
+    }
+
+    /// An object's members, to be read by a nested `JSONFields`; `absorb` it afterwards.
+    package mutating func fields(_ name: String, required: Bool = false) -> JSONFields? {
+        guard let value = value(name, required: required) else { return nil }
+        return JSONFields(value, pointer: pointer(to: name))
+    }
+
+    /// An object's source text.
+    package mutating func object(_ name: String, required: Bool = false) -> [UInt8]? {
+        guard let value = value(name, required: required) else { return nil }
+        guard case .object = value.kind else {
+            fault(name, "An object was expected, not \(value.kindName).")
+            return nil
+        }
+        return value.bytes
+    }
+
+    /// An array's elements with their pointers.
+    package mutating func array(
+        _ name: String, required: Bool = false, count: ClosedRange<Int>
+    ) -> [(value: JSONValue, pointer: String)]? {
+        guard let value = value(name, required: required) else { return nil }
+        guard case .array(let elements) = value.kind else {
+            fault(name, "An array was expected, not \(value.kindName).")
+            return nil
+        }
+        guard count.contains(elements.count) else {
+            fault(
+                name, "\(count.lowerBound) to \(count.upperBound) elements were expected; there are \(elements.count).")
+            return nil
+        }
+        let base = pointer(to: name)
+        return elements.enumerated().map { ($0.element, "\(base)/\($0.offset)") }
+    }
+
+    /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
+    package consuming func finish() throws(Problem) {
+        countUnknown()
+        if !unknown.isEmpty {
+            throw Problem(
+                .unknownField, "Remove or correct the fields named in errors.", errors: unknown + invalid)
+        }
+        if !invalid.isEmpty {
+            throw Problem(.invalidRequest, "Correct the fields named in errors.", errors: invalid)
+        }
+    }
+
+    private mutating func countUnknown() {
+        for name in order where remaining.removeValue(forKey: name) != nil {
+            unknown.append(FieldError(pointer: pointer(to: name), detail: "There is no field \(JSONText.quoted(name)) here."))
+        }
+        order = []
+    }
+}

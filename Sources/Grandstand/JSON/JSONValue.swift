@@ -1,0 +1,45 @@
+/// A JSON value that remembers the bytes it was read from, so that what is the user's stays the user's bytes.
+package struct JSONValue: Sendable {
+    package indirect enum Kind: Sendable {
+        case null
+        case bool(Bool)
+        /// The number's text; it is never rounded.
+        case number(String)
+        case string(String)
+        case array([JSONValue])
+        /// Members in the order written; names are unique.
+        case object([(name: String, value: JSONValue)])
+    }
+
+    package var kind: Kind
+    /// The value's text as written, without the white space around it.
+    package var source: ArraySlice<UInt8>
+
+    /// Parses one JSON text (RFC 8259) strictly.
+    ///
+    /// - Throws: `malformed-json`, pointing at the place, for anything else: invalid UTF-8, lone surrogates, two
+    ///   members of one name, nesting deeper than `JSONParser.maximumDepth`.
+    package init(parsing bytes: [UInt8]) throws(Problem) {
+        var parser = JSONParser(bytes)
+        self = try parser.parse()
+    }
+
+    init(kind: Kind, source: ArraySlice<UInt8>) {
+        self.kind = kind
+        self.source = source
+    }
+
+    package var bytes: [UInt8] { Array(source) }
+
+    /// What a refusal calls a value of this kind.
+    package var kindName: String {
+        switch kind {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

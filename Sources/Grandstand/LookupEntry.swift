@@ -1,0 +1,31 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What an app needs before it starts a Live Activity for an event.
+package struct LookupEntry: Sendable, Hashable {
+    package var eventKey: EventKey
+    package var state: Event.State
+    package var storagePolicy: StoragePolicy
+    /// Apple's ID; `nil` while the channel does not exist yet.
+    package var channelID: String?
+    package var startsAt: Date?
+    package var endsAt: Date?
+    /// The newest accepted content state as JSON text; only when asked for.
+    package var contentState: [UInt8]?
+    /// When that was accepted: seconds since 1970.
+    package var timestamp: Int?
+
+    package init(
+        eventKey: EventKey, state: Event.State, storagePolicy: StoragePolicy, channelID: String?, startsAt: Date?,
+        endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil
+    ) {
+        self.eventKey = eventKey
+        self.state = state
+        self.storagePolicy = storagePolicy
+        self.channelID = channelID
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.contentState = contentState
+        self.timestamp = timestamp
+    }
+}

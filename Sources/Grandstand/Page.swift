@@ -1,0 +1,30 @@
+/// Which part of a list is asked for.
+package struct PageRequest: Sendable, Hashable {
+    /// 1 to 200.
+    package var limit: Int
+    /// Where the last page ended; opaque to callers.
+    package var cursor: String?
+
+    package init(limit: Int = 50, cursor: String? = nil) {
+        self.limit = limit
+        self.cursor = cursor
+    }
+}
+
+/// One part of a list.
+package struct Page<Item: Sendable>: Sendable {
+    package var items: [Item]
+    /// `nil` on the last page.
+    package var nextCursor: String?
+
+    package init(items: [Item], nextCursor: String?) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+
+    /// Cuts a page off rows of which one more than `limit` was asked for.
+    package init(rows: [Item], limit: Int, cursor: (Item) -> String) {
+        items = Array(rows.prefix(limit))
+        nextCursor = rows.count > limit ? items.last.map(cursor) : nil
+    }
+}

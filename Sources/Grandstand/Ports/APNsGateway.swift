@@ -1,0 +1,24 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// The door to Apple. Every call ends within the configured request timeout; none throws: see `APNsAnswer`.
+package protocol APNsGateway: Sendable {
+    /// Sends one message to everybody who follows the channel.
+    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void>
+
+    /// Creates a channel and returns Apple's ID. Unanswered, a channel may exist that only the list knows.
+    func createChannel(
+        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<String>
+
+    /// Reads a channel's storage policy.
+    func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy>
+
+    func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void>
+
+    /// Every channel ID of the app in the environment. A list that cannot be read whole is `unanswered`, never short.
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]>
+
+    /// Whether the key file that signs for `credentials` can be used.
+    func keyFile(of credentials: Credentials) async -> KeyFileState
+}

@@ -1,0 +1,88 @@
+
+/// The durable way of broadcasts to Apple: what is accepted here is sent, replaced by newer state, or expires; nothing
+/// else happens to it.
+package protocol Outbox: Sendable {
+    /// Accepts broadcasts in order, each on its own, in one transaction: the broadcast, its deliveries, the newest
+    /// state, and the wake-up commit together.
+    ///
+    /// - Parameter plan: the pure decision; called with the audiences of the item's event that take messages still.
+    /// - Returns: one result for each item, in order.
+    func accept(
+        _ items: [BroadcastIntake], now: Date,
+        plan: @Sendable (BroadcastRequest, [Audience]) throws(Problem) -> DeliveryPlan
+    ) async throws -> [Result<Broadcast, Problem>]
+
+    func broadcast(_ id: UUID) async throws -> Broadcast?
+
+    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast>
+
+    /// Withdraws a broadcast of which nothing was sent.
+    ///
+    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast.
+    func cancel(_ id: UUID, now: Date) async throws -> Bool?
+
+    /// Scheduled broadcasts whose time has come go to their lanes.
+    ///
+    /// - Returns: how many.
+    func promote(
+        now: Date, limit: Int, plan: @Sendable (BroadcastRequest, [Audience]) throws(Problem) -> DeliveryPlan
+    ) async throws -> Int
+
+    /// Leases due lanes and takes the head of each: at most one message per lane is under way.
+    func claim(now: Date, leasedUntil: Date, replica: UUID, limit: Int) async throws -> [ClaimedDelivery]
+
+    /// Records verdicts and gives their lanes back. A verdict whose lease has gone to another replica changes nothing.
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date, laneInterval: TimeInterval) async throws
+
+    /// Gives lanes back unsent, uncharged.
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws
+
+    /// When the next lane or scheduled broadcast will be due; `nil`: none waits.
+    func nextDue() async throws -> Date?
+}
+
+/// One broadcast to accept.
+package struct BroadcastIntake: Sendable, Hashable {
+    package var eventKey: EventKey
+    package var request: BroadcastRequest
+
+    package init(eventKey: EventKey, request: BroadcastRequest) {
+        self.eventKey = eventKey
+        self.request = request
+    }
+}
+
+/// The head of a leased lane, ready to send.
+package struct ClaimedDelivery: Sendable, Hashable {
+    package var id: Int
+    package var lane: Int
+    package var address: APNsAddress
+    package var message: BroadcastMessage
+    /// Requests to Apple including the one to come.
+    package var attempts: Int
+    package var expiresAt: Date
+
+    package init(
+        id: Int, lane: Int, address: APNsAddress, message: BroadcastMessage, attempts: Int, expiresAt: Date
+    ) {
+        self.id = id
+        self.lane = lane
+        self.address = address
+        self.message = message
+        self.attempts = attempts
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A verdict on a claimed delivery.
+package struct Settlement: Sendable, Equatable {
+    package var delivery: Int
+    package var lane: Int
+    package var verdict: Verdict
+
+    package init(delivery: Int, lane: Int, verdict: Verdict) {
+        self.delivery = delivery
+        self.lane = lane
+        self.verdict = verdict
+    }
+}

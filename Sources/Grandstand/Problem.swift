@@ -1,0 +1,114 @@
+/// Why a request is refused, for the one who made it: what happened and what to do about it.
+///
+/// Becomes an RFC 9457 `application/problem+json` body; the HTTP status of each kind stands in GrandstandAPI's table.
+package struct Problem: Error, Sendable, Equatable {
+    package var kind: Kind
+    /// A sentence about this occurrence that says what to do.
+    package var detail: String
+    /// The places in the request that are wrong.
+    package var errors: [FieldError]
+    /// Apple's refusal behind it, if any.
+    package var apns: APNsRefusal?
+    /// Further members of the body, e.g. `limit` and `used` of a quota, in order.
+    package var members: [Member]
+    /// Seconds after which the same request may succeed.
+    package var retryAfter: Int?
+
+    package init(
+        _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
+        members: [(String, Value)] = [], retryAfter: Int? = nil
+    ) {
+        self.kind = kind
+        self.detail = detail
+        self.errors = errors
+        self.apns = apns
+        self.members = members.map { Member(name: $0.0, value: $0.1) }
+        self.retryAfter = retryAfter
+    }
+
+    /// A member of a problem's body beyond RFC 9457's own.
+    package struct Member: Sendable, Equatable {
+        package var name: String
+        package var value: Value
+    }
+
+    /// A value of such a member.
+    package enum Value: Sendable, Equatable {
+        case integer(Int)
+        case string(String)
+    }
+
+    /// The kinds of refusal. The raw value is the last part of the problem's `type` and never changes.
+    package enum Kind: String, Sendable, CaseIterable {
+        case appExists = "app-exists"
+        case appInUse = "app-in-use"
+        case appNotFound = "app-not-found"
+        case apnsRefused = "apns-refused"
+        case apnsUnanswered = "apns-unanswered"
+        case bodyTooLarge = "body-too-large"
+        case broadcastNotFound = "broadcast-not-found"
+        case channelInUse = "channel-in-use"
+        case channelNotFound = "channel-not-found"
+        case channelPending = "channel-pending"
+        case credentialsMissing = "credentials-missing"
+        case eventEnded = "event-ended"
+        case eventNotFound = "event-not-found"
+        case expirationNotAllowed = "expiration-not-allowed"
+        case forbidden
+        case internalError = "internal-error"
+        case invalidRequest = "invalid-request"
+        case malformedJSON = "malformed-json"
+        case methodNotAllowed = "method-not-allowed"
+        case notFound = "not-found"
+        case payloadTooLarge = "payload-too-large"
+        case quotaExhausted = "quota-exhausted"
+        case storeUnavailable = "store-unavailable"
+        case unauthenticated
+        case unknownField = "unknown-field"
+        case unsupportedMediaType = "unsupported-media-type"
+
+        /// A short constant sentence for people.
+        package var title: String {
+            switch self {
+            case .appExists: "An app with this bundle ID exists"
+            case .appInUse: "The app still has channels"
+            case .appNotFound: "No such app"
+            case .apnsRefused: "APNs refused the call"
+            case .apnsUnanswered: "APNs did not answer"
+            case .bodyTooLarge: "The request body is too large"
+            case .broadcastNotFound: "No such broadcast"
+            case .channelInUse: "A live event needs this channel"
+            case .channelNotFound: "No such channel"
+            case .channelPending: "The channel is not there yet"
+            case .credentialsMissing: "The key file cannot be used"
+            case .eventEnded: "The event is over"
+            case .eventNotFound: "No such event"
+            case .expirationNotAllowed: "This expiration is not allowed"
+            case .forbidden: "The API key does not allow this"
+            case .internalError: "Something went wrong here"
+            case .invalidRequest: "The request is not valid"
+            case .malformedJSON: "The body is not JSON"
+            case .methodNotAllowed: "The method is not allowed here"
+            case .notFound: "No such path"
+            case .payloadTooLarge: "The message is too large for APNs"
+            case .quotaExhausted: "The app has no channel left"
+            case .storeUnavailable: "The database cannot be reached"
+            case .unauthenticated: "An API key is needed"
+            case .unknownField: "The request has an unknown field"
+            case .unsupportedMediaType: "The body must be JSON"
+            }
+        }
+    }
+}
+
+/// One place in a request and what is wrong with it.
+package struct FieldError: Sendable, Equatable {
+    /// RFC 6901 JSON Pointer into the body; a name such as `limit` for a query parameter.
+    package var pointer: String
+    package var detail: String
+
+    package init(pointer: String, detail: String) {
+        self.pointer = pointer
+        self.detail = detail
+    }
+}

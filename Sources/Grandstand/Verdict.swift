@@ -1,0 +1,46 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// What follows from APNs' answer to a delivery. Pure: answer, attempts, deadline and now decide.
+package enum Verdict: Sendable, Equatable {
+    /// Apple said 200.
+    case accepted(APNsReceipt)
+    /// Send the same message again at this time.
+    case retry(at: Date, reason: String)
+    /// Refused for good.
+    case rejected(APNsRefusal)
+    /// Refused for good, because the channel no longer exists.
+    case channelGone(APNsRefusal)
+    /// The next try would come after the deadline.
+    case expired(reason: String)
+
+    /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
+    package init(
+        _ answer: APNsAnswer<Void>, attempts: Int, expiresAt: Date, now: Date, policy: RetryPolicy = .broadcasts,
+        jitter: Double
+    ) {
+        let reason: String
+        var retryAfter: Int?
+        switch answer {
+        case .accepted(_, let receipt):
+            self = .accepted(receipt)
+            return
+        case .refused(let refusal):
+            switch refusal.meaning {
+            case .badRequest, .configuration, .quota:
+                self = .rejected(refusal)
+                return
+            case .channelGone:
+                self = .channelGone(refusal)
+                return
+            case .credentials, .throttled, .unavailable:
+                reason = refusal.reason.rawValue
+                retryAfter = refusal.retryAfter
+            }
+        case .unanswered(let text), .unsent(let text):
+            reason = text
+        }
+        let next = policy.nextAttempt(after: attempts, now: now, retryAfter: retryAfter, jitter: jitter)
+        self = next < expiresAt ? .retry(at: next, reason: reason) : .expired(reason: reason)
+    }
+}
