@@ -18,6 +18,7 @@ let settings: [SwiftSetting] =
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -54,6 +55,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
@@ -82,7 +84,7 @@ let package = Package(
 
         // Effects behind the ports.
         .target(
-            name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", log],
+            name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", crypto, log],
             swiftSettings: settings),
         .target(
             name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log],
@@ -94,7 +96,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "GrandstandAPI",
-            dependencies: ["GrandstandService", "Grandstand", "APNsWire", hummingbird, log],
+            dependencies: ["GrandstandService", "Grandstand", "APNsWire", httpTypes, hummingbird, log, nioCore],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",

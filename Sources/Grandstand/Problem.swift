@@ -38,7 +38,7 @@ package struct Problem: Error, Sendable, Equatable {
         case string(String)
     }
 
-    /// The kinds of refusal. The raw value is the last part of the problem's `type` and never changes.
+    /// The kinds of refusal.
     package enum Kind: String, Sendable, CaseIterable {
         case appExists = "app-exists"
         case appInUse = "app-in-use"
@@ -47,12 +47,15 @@ package struct Problem: Error, Sendable, Equatable {
         case apnsUnanswered = "apns-unanswered"
         case bodyTooLarge = "body-too-large"
         case broadcastNotFound = "broadcast-not-found"
+        case broadcastSent = "broadcast-sent"
         case channelInUse = "channel-in-use"
         case channelNotFound = "channel-not-found"
         case channelPending = "channel-pending"
         case credentialsMissing = "credentials-missing"
         case eventEnded = "event-ended"
         case eventNotFound = "event-not-found"
+        /// `event-ended` said to an app that looks the event up: gone, rather than in conflict.
+        case eventOver
         case expirationNotAllowed = "expiration-not-allowed"
         case forbidden
         case internalError = "internal-error"
@@ -67,6 +70,9 @@ package struct Problem: Error, Sendable, Equatable {
         case unknownField = "unknown-field"
         case unsupportedMediaType = "unsupported-media-type"
 
+        /// The last part of the problem's `type`; it never changes.
+        package var slug: String { self == .eventOver ? Self.eventEnded.rawValue : rawValue }
+
         /// A short constant sentence for people.
         package var title: String {
             switch self {
@@ -77,11 +83,12 @@ package struct Problem: Error, Sendable, Equatable {
             case .apnsUnanswered: "APNs did not answer"
             case .bodyTooLarge: "The request body is too large"
             case .broadcastNotFound: "No such broadcast"
+            case .broadcastSent: "The broadcast was sent already"
             case .channelInUse: "A live event needs this channel"
             case .channelNotFound: "No such channel"
             case .channelPending: "The channel is not there yet"
             case .credentialsMissing: "The key file cannot be used"
-            case .eventEnded: "The event is over"
+            case .eventEnded, .eventOver: "The event is over"
             case .eventNotFound: "No such event"
             case .expirationNotAllowed: "This expiration is not allowed"
             case .forbidden: "The API key does not allow this"

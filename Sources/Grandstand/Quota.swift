@@ -45,3 +45,17 @@ package struct Quota: Sendable, Hashable {
 
     private func count(_ states: Channel.State...) -> Int { states.reduce(0) { $0 + byState[$1, default: 0] } }
 }
+
+extension Problem {
+    /// No channel is left: at our limit (without `apns`) or at Apple's.
+    package static func quotaExhausted(
+        _ address: APNsAddress, limit: Int, used: Int, reserved: Int, apns: APNsRefusal? = nil
+    ) -> Problem {
+        Problem(
+            .quotaExhausted,
+            "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) on their way; "
+                + "the limit is \(limit). End or delete events that are over, or raise the app's channelLimit.",
+            apns: apns,
+            members: [("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved))])
+    }
+}

@@ -1,3 +1,8 @@
+package import FoundationEssentials
+
+
+/// The pure decision an outbox asks for inside its transaction: what a request comes to for these audiences at this time.
+package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Date) throws(Problem) -> DeliveryPlan
 
 /// The durable way of broadcasts to Apple: what is accepted here is sent, replaced by newer state, or expires; nothing
 /// else happens to it.
@@ -9,7 +14,7 @@ package protocol Outbox: Sendable {
     /// - Returns: one result for each item, in order.
     func accept(
         _ items: [BroadcastIntake], now: Date,
-        plan: @Sendable (BroadcastRequest, [Audience]) throws(Problem) -> DeliveryPlan
+        plan: DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
     func broadcast(_ id: UUID) async throws -> Broadcast?
@@ -24,15 +29,17 @@ package protocol Outbox: Sendable {
     /// Scheduled broadcasts whose time has come go to their lanes.
     ///
     /// - Returns: how many.
-    func promote(
-        now: Date, limit: Int, plan: @Sendable (BroadcastRequest, [Audience]) throws(Problem) -> DeliveryPlan
-    ) async throws -> Int
+    func promote(now: Date, limit: Int, plan: DeliveryPlanning) async throws -> Int
 
     /// Leases due lanes and takes the head of each: at most one message per lane is under way.
-    func claim(now: Date, leasedUntil: Date, replica: UUID, limit: Int) async throws -> [ClaimedDelivery]
+    ///
+    /// - Parameter laneInterval: seconds before the lane's next message may be claimed.
+    func claim(
+        now: Date, leasedUntil: Date, replica: UUID, limit: Int, laneInterval: TimeInterval
+    ) async throws -> [ClaimedDelivery]
 
     /// Records verdicts and gives their lanes back. A verdict whose lease has gone to another replica changes nothing.
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date, laneInterval: TimeInterval) async throws
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws
 
     /// Gives lanes back unsent, uncharged.
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws

@@ -1,0 +1,133 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import HTTP2
+
+extension APNsClient: APNsGateway {
+    package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
+        guard let endpoint = settings.endpoints.send[address.environment] else { return .unsent(Self.noEndpoint) }
+        let call = Call(
+            method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue),
+            headers: [
+                HTTP2Header(APNsHeader.channelID, message.channelID, indexing: .never),
+                HTTP2Header(APNsHeader.pushType, PushType.header),
+                HTTP2Header(APNsHeader.priority, String(message.priority.rawValue)),
+                HTTP2Header(APNsHeader.expiration, String(message.expiration), indexing: .never),
+                Self.requestID(message.requestID),
+                HTTP2Header(APNsHeader.contentType, "application/json"),
+            ],
+            body: message.body)
+        return await perform(call, at: endpoint, as: address.credentials).map { _ in .success(()) }
+    }
+
+    package func createChannel(
+        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<String> {
+        let body = #"{"message-storage-policy":\#(storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
+        return await manage(
+            "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
+            headers: [HTTP2Header(APNsHeader.contentType, "application/json")], body: Array(body.utf8)
+        ).map { response in
+            // Without the ID the channel may exist all the same: only the list can tell.
+            guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
+                return .failure("APNs accepted the creation, but named no channel")
+            }
+            return .success(channelID)
+        }
+    }
+
+    package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
+        await manage(
+            "GET", APNsPath.channels(of: address.managementBundleID), at: address, requestID: UUID(),
+            headers: [HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)]
+        ).map { response in
+            guard let policy = Self.storagePolicy(response.body) else {
+                return .failure("APNs' description of the channel has no storage policy we know")
+            }
+            return .success(policy)
+        }
+    }
+
+    package func deleteChannel(
+        _ channelID: String, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<Void> {
+        await manage(
+            "DELETE", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
+            headers: [HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)]
+        ).map { _ in .success(()) }
+    }
+
+    package func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]> {
+        await manage(
+            "GET", APNsPath.allChannels(of: address.managementBundleID), at: address, requestID: UUID()
+        ).map { response in
+            guard let channels = Self.channels(response.body) else {
+                return .failure("APNs' list of channels cannot be read whole")
+            }
+            return .success(channels)
+        }
+    }
+
+    package func keyFile(of credentials: Credentials) async -> KeyFileState { keys.state(of: credentials.keyID) }
+
+    private func manage(
+        _ method: String, _ path: String, at address: APNsAddress, requestID: UUID, headers: [HTTP2Header] = [],
+        body: [UInt8] = []
+    ) async -> APNsAnswer<HTTP2Response> {
+        guard let endpoint = settings.endpoints.manage[address.environment] else { return .unsent(Self.noEndpoint) }
+        return await perform(
+            Call(method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
+            at: endpoint, as: address.credentials)
+    }
+
+    private static func requestID(_ id: UUID) -> HTTP2Header {
+        HTTP2Header(APNsHeader.requestID, id.uuidString.lowercased(), indexing: .never)
+    }
+
+    private static func storagePolicy(_ body: [UInt8]) -> StoragePolicy? {
+        guard case .object(let members) = try? JSONValue(parsing: body).kind,
+            let member = members.first(where: { $0.name == "message-storage-policy" }),
+            case .number(let text) = member.value.kind
+        else { return nil }
+        return Int(text).flatMap(StoragePolicy.init(wireValue:))
+    }
+
+    /// `nil` unless `channels` is there and holds nothing but strings: a list that is not understood is not a list.
+    private static func channels(_ body: [UInt8]) -> [String]? {
+        guard case .object(let members) = try? JSONValue(parsing: body).kind,
+            let member = members.first(where: { $0.name == "channels" }),
+            case .array(let elements) = member.value.kind
+        else { return nil }
+        var channels: [String] = []
+        for element in elements {
+            guard case .string(let channelID) = element.kind else { return nil }
+            channels.append(channelID)
+        }
+        return channels
+    }
+
+    private static let noEndpoint = "no endpoint is configured for this environment"
+}
+
+/// What reading an accepted answer came to: a value, or why there is none.
+enum Reading<Value> {
+    case success(Value)
+    case failure(String)
+}
+
+extension APNsAnswer {
+    /// Reads the value of an accepted answer; one that cannot be read counts as unanswered, for the call may have
+    /// been processed.
+    func map<Read: Sendable>(_ read: (Value) -> Reading<Read>) -> APNsAnswer<Read> {
+        switch self {
+        case .accepted(let value, let receipt):
+            switch read(value) {
+            case .success(let read): .accepted(read, receipt)
+            case .failure(let why): .unanswered(why)
+            }
+        case .refused(let refusal): .refused(refusal)
+        case .unanswered(let why): .unanswered(why)
+        case .unsent(let why): .unsent(why)
+        }
+    }
+}

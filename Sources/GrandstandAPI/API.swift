@@ -1,0 +1,62 @@
+package import FoundationEssentials
+package import Grandstand
+package import GrandstandService
+package import Hummingbird
+
+/// The HTTP API: its routes over the ports they need.
+package struct API: Sendable {
+    package struct Dependencies: Sendable {
+        package var apps: any AppStore
+        package var channels: any ChannelStore
+        package var events: any EventStore
+        package var outbox: any Outbox
+        package var keys: any KeyStore
+        package var gateway: any APNsGateway
+        package var desk: ChannelDesk
+        package var intake: Intake
+        package var readiness: @Sendable () async -> Readiness
+        /// Seconds an ended event's channel is kept, for the quota's forecast.
+        package var retireAfter: TimeInterval
+        package var now: @Sendable () -> Date
+
+        package init(
+            apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
+            keys: any KeyStore, gateway: any APNsGateway, desk: ChannelDesk, intake: Intake,
+            readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
+            now: @escaping @Sendable () -> Date
+        ) {
+            self.apps = apps
+            self.channels = channels
+            self.events = events
+            self.outbox = outbox
+            self.keys = keys
+            self.gateway = gateway
+            self.desk = desk
+            self.intake = intake
+            self.readiness = readiness
+            self.retireAfter = retireAfter
+            self.now = now
+        }
+    }
+
+    private let dependencies: Dependencies
+
+    package init(_ dependencies: Dependencies) { self.dependencies = dependencies }
+
+    /// What answers requests, for a server to run.
+    package func responder() -> some HTTPResponder<APIContext> {
+        table.router(keys: dependencies.keys).buildResponder()
+    }
+
+    var table: RouteTable {
+        let d = dependencies
+        return RouteTable(
+            routes: AppRoutes(apps: d.apps, gateway: d.gateway, now: d.now).routes
+                + ChannelRoutes(channels: d.channels, desk: d.desk).routes
+                + EventRoutes(events: d.events, now: d.now).routes
+                + BroadcastRoutes(events: d.events, outbox: d.outbox, intake: d.intake, now: d.now).routes
+                + LookupRoutes(events: d.events, now: d.now).routes
+                + QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes
+                + HealthRoutes(readiness: d.readiness).routes)
+    }
+}

@@ -1,0 +1,30 @@
+package import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+extension Response {
+    /// A JSON answer.
+    static func json(
+        _ value: some JSONWritable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) -> Response {
+        json(bytes: JSONWriter.text(value), status: status, headers: headers)
+    }
+
+    static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static var noContent: Response { Response(status: .noContent) }
+}
+
+extension Page: JSONWritable where Item: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("items", items)
+            object.member("nextCursor", nextCursor)
+        }
+    }
+}

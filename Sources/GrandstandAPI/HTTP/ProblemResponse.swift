@@ -1,0 +1,60 @@
+internal import APNsWire
+package import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+extension Problem: JSONWritable {
+    package func write(to json: inout JSONWriter) { write(to: &json, requestID: nil) }
+
+    /// RFC 9457's members first, then the occurrence's own.
+    func write(to json: inout JSONWriter, requestID: String?) {
+        json.object { object in
+            object.member("type", Self.typeBase + kind.slug)
+            object.member("title", kind.title)
+            object.member("status", kind.status.code)
+            object.member("detail", detail)
+            if let requestID { object.member("requestId", requestID) }
+            if !errors.isEmpty { object.member("errors", errors) }
+            if let apns { object.member("apns", apns) }
+            for member in members {
+                object.name(dynamic: member.name)
+                switch member.value {
+                case .integer(let value): object.integer(value)
+                case .string(let value): object.string(value)
+                }
+            }
+        }
+    }
+
+    /// Stable: clients compare the whole `type`, or its last part.
+    private static let typeBase = "https://grandstand.dev/problems/"
+
+    func response(requestID: String) -> Response {
+        var writer = JSONWriter()
+        write(to: &writer, requestID: requestID)
+        var headers: HTTPFields = [.contentType: "application/problem+json"]
+        if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
+        return Response(
+            status: kind.status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}
+
+extension FieldError: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("pointer", pointer)
+            object.member("detail", detail)
+        }
+    }
+}
+
+extension APNsRefusal: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("status", status)
+            object.member("reason", reason.rawValue)
+            object.member("requestId", requestID)
+        }
+    }
+}

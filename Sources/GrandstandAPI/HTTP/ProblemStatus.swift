@@ -1,0 +1,25 @@
+internal import Grandstand
+internal import HTTPTypes
+
+extension Problem.Kind {
+    /// The HTTP status of each kind: the one table.
+    var status: HTTPResponse.Status {
+        switch self {
+        case .malformedJSON: .badRequest
+        case .unauthenticated: .unauthorized
+        case .forbidden: .forbidden
+        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .appExists, .appInUse, .broadcastSent, .channelInUse, .credentialsMissing, .eventEnded, .quotaExhausted:
+            .conflict
+        case .eventOver: .gone
+        case .bodyTooLarge, .payloadTooLarge: .contentTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
+        case .expirationNotAllowed, .invalidRequest, .unknownField: .unprocessableContent
+        case .internalError: .internalServerError
+        case .apnsRefused: .badGateway
+        case .storeUnavailable: .serviceUnavailable
+        case .apnsUnanswered: .gatewayTimeout
+        }
+    }
+}

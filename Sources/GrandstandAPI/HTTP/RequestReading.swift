@@ -1,0 +1,195 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+// How paths, queries and bodies are read: precisely, or refused.
+
+extension APIContext {
+    /// The bundle ID in the path.
+    ///
+    /// - Throws: `app-not-found` for text that cannot be one; `forbidden` for a key of another app.
+    func bundleID() throws(Problem) -> BundleID {
+        let text = path("bundleId")
+        guard let bundleID = BundleID(rawValue: text) else {
+            throw Problem(.appNotFound, "\(JSONText.quoted(text)) cannot be a bundle ID. \(BundleID.rule)")
+        }
+        try requireCover(of: bundleID)
+        return bundleID
+    }
+
+    /// The bundle ID of an app to be written: text that cannot be one is the caller's mistake, not an absent app.
+    ///
+    /// - Throws: `invalid-request`, `forbidden`.
+    func bundleIDToWrite() throws(Problem) -> BundleID {
+        guard let bundleID = BundleID(rawValue: path("bundleId")) else {
+            throw Problem(
+                .invalidRequest, "The path's bundle ID is not one. \(BundleID.rule)",
+                errors: [FieldError(pointer: "bundleId", detail: BundleID.rule)])
+        }
+        try requireCover(of: bundleID)
+        return bundleID
+    }
+
+    /// The key of an event to be written.
+    ///
+    /// - Throws: `invalid-request`.
+    func eventKeyToWrite() throws(Problem) -> EventKey {
+        guard let key = EventKey(rawValue: path("key")) else {
+            throw Problem(
+                .invalidRequest, "The path's event key is not one. \(EventKey.rule)",
+                errors: [FieldError(pointer: "key", detail: EventKey.rule)])
+        }
+        return key
+    }
+
+    /// - Throws: `not-found` for anything but Apple's two environments.
+    func environment() throws(Problem) -> APNsEnvironment {
+        let text = path("environment")
+        guard let environment = APNsEnvironment(rawValue: text) else {
+            throw Problem(
+                .notFound, "\(JSONText.quoted(text)) is no environment; there are development and production.",
+                errors: [FieldError(pointer: "environment", detail: "development or production was expected.")])
+        }
+        return environment
+    }
+
+    /// - Throws: `event-not-found` for text that cannot be an event key.
+    func eventKey() throws(Problem) -> EventKey {
+        let text = path("key")
+        guard let key = EventKey(rawValue: text) else {
+            throw Problem(.eventNotFound, "\(JSONText.quoted(text)) cannot be an event key. \(EventKey.rule)")
+        }
+        return key
+    }
+
+    /// A UUID in the path; text that is none names nothing.
+    func id(orThrow kind: Problem.Kind) throws(Problem) -> UUID {
+        guard let id = UUID(uuidString: path("id")) else {
+            throw Problem(kind, "\(JSONText.quoted(path("id"))) is not an ID of ours; those are UUIDs.")
+        }
+        return id
+    }
+
+    /// A path parameter, percent-decoded; text that does not decode stays as it came.
+    private func path(_ name: String) -> String {
+        let raw = parameters.get(name) ?? ""
+        return PercentEncoding.decode(raw) ?? raw
+    }
+}
+
+/// RFC 3986 percent-decoding.
+enum PercentEncoding {
+    /// `nil` for a broken escape or for bytes that are not UTF-8.
+    static func decode(_ text: String) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
+                else { return nil }
+                rest = rest.dropFirst(2)
+                bytes.append(value)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension Request {
+    /// The body's JSON value.
+    ///
+    /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
+    func json(upTo limit: Int = 64 * 1024) async throws -> JSONValue {
+        let mediaType = headers[.contentType]?.split(separator: ";").first?.lowercased()
+            .trimmingPrefix { $0 == " " }
+        guard let mediaType, String(mediaType).filter({ $0 != " " }) == "application/json" else {
+            throw Problem(.unsupportedMediaType, "Send the body as Content-Type: application/json.")
+        }
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
+        var bytes: [UInt8] = []
+        for try await buffer in body {
+            guard bytes.count + buffer.readableBytes <= limit else { throw Self.tooLarge(limit) }
+            bytes += buffer.readableBytesView
+        }
+        return try JSONValue(parsing: bytes)
+    }
+
+    private static func tooLarge(_ limit: Int) -> Problem {
+        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.", members: [("limit", .integer(limit))])
+    }
+
+    /// The query's parameters; a name this operation does not know, or one twice, is a fault.
+    func query(_ known: String...) throws(Problem) -> QueryParameters {
+        try QueryParameters(uri.query ?? "", known: known)
+    }
+}
+
+/// The query of a URI, read precisely.
+struct QueryParameters {
+    private var values: [String: String] = [:]
+
+    init(_ query: String, known: [String]) throws(Problem) {
+        var errors: [FieldError] = []
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let name = PercentEncoding.decode(parts[0]) ?? parts[0]
+            let raw = parts.count > 1 ? parts[1] : ""
+            guard known.contains(name) else {
+                errors.append(
+                    FieldError(
+                        pointer: name,
+                        detail: known.isEmpty
+                            ? "There are no query parameters here."
+                            : "There is no such query parameter; there are \(known.joined(separator: ", "))."))
+                continue
+            }
+            guard let value = PercentEncoding.decode(raw), values.updateValue(value, forKey: name) == nil else {
+                errors.append(FieldError(pointer: name, detail: "It must be percent-encoded UTF-8 and stand once."))
+                continue
+            }
+        }
+        guard errors.isEmpty else {
+            throw Problem(.unknownField, "Remove or correct the query parameters named in errors.", errors: errors)
+        }
+    }
+
+    subscript(name: String) -> String? { values[name] }
+
+    func read<Value>(_ name: String, _ expectation: String, _ convert: (String) -> Value?) throws(Problem) -> Value? {
+        guard let text = values[name] else { return nil }
+        guard let value = convert(text) else {
+            throw Problem(
+                .invalidRequest, "Correct the query parameter \(name).",
+                errors: [FieldError(pointer: name, detail: expectation)])
+        }
+        return value
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type = Choice.self
+    ) throws(Problem) -> Choice? {
+        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return try read(name, "One of \(words) was expected.", Choice.init(rawValue:))
+    }
+
+    func flag(_ name: String) throws(Problem) -> Bool {
+        try read(name, "true or false was expected.") { $0 == "true" ? true : $0 == "false" ? false : nil } ?? false
+    }
+
+    func date(_ name: String) throws(Problem) -> Date? {
+        try read(name, "An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.", RFC3339.date)
+    }
+
+    func page() throws(Problem) -> PageRequest {
+        let limit = try read("limit", "A whole number from 1 to 200 was expected.") { text in
+            Int(text).flatMap { (1...200).contains($0) ? $0 : nil }
+        }
+        return PageRequest(limit: limit ?? 50, cursor: values["cursor"])
+    }
+}

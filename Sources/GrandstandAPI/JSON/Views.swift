@@ -1,0 +1,209 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+
+// The JSON of the domain's values, as interface.md and openapi.yaml have it. One extension for each noun.
+
+/// An app with what is known around it.
+struct AppView: JSONWritable {
+    let app: App
+    let keyFiles: [APNsEnvironment: KeyFileState]
+    let quirks: [Quirk]
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", app.bundleID.rawValue)
+            object.member("topic", app.bundleID.topic)
+            object.member("name", app.name)
+            object.member("teamId", app.credentials.teamID)
+            object.member("keyId", app.credentials.keyID)
+            object.member("channelLimit", app.channelLimit)
+            object.name("environments")
+            object.object { environments in
+                for (environment, override) in app.overrides.sorted(by: { $0.key < $1.key }) {
+                    environments.name(dynamic: environment.rawValue)
+                    environments.object { fields in
+                        if let teamID = override.teamID { fields.member("teamId", teamID) }
+                        if let keyID = override.keyID { fields.member("keyId", keyID) }
+                    }
+                }
+            }
+            object.name("credentials")
+            object.object { credentials in
+                for environment in APNsEnvironment.allCases {
+                    credentials.name(dynamic: environment.rawValue)
+                    credentials.string((keyFiles[environment] ?? .missing).rawValue)
+                }
+            }
+            object.member("quirks", quirks)
+            object.member("createdAt", app.createdAt)
+            object.member("updatedAt", app.updatedAt)
+        }
+    }
+}
+
+extension Quirk: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("environment", environment.rawValue)
+            object.member("quirk", name.rawValue)
+            object.member("value", value)
+            object.member("learnedAt", learnedAt)
+            object.member("evidence", evidence)
+        }
+    }
+}
+
+extension Channel: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in writeMembers(to: &object) }
+    }
+
+    func writeMembers(to object: inout JSONWriter) {
+        object.member("id", id)
+        object.member("channelId", channelID)
+        object.member("bundleId", bundleID.rawValue)
+        object.member("environment", environment.rawValue)
+        object.member("storagePolicy", storagePolicy.rawValue)
+        object.member("state", state.rawValue)
+        object.member("eventKey", eventKey?.rawValue)
+        object.member("label", label)
+        object.member("reason", reason)
+        object.member("nextAttemptAt", nextAttemptAt)
+        object.member("createdAt", createdAt)
+        object.member("managed", true)
+    }
+}
+
+extension Event: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("key", specification.key.rawValue)
+            object.member("name", specification.name)
+            object.member("kind", specification.kind)
+            object.member("state", state.rawValue)
+            object.member("startsAt", specification.startsAt)
+            object.member("endsAt", specification.endsAt)
+            object.member("channelsOpenAt", specification.channelsOpenAt)
+            object.name("audiences")
+            object.array(zip(specification.audiences, channels)) { writer, pair in
+                writer.object { audience in
+                    audience.member("bundleId", pair.0.bundleID.rawValue)
+                    audience.member("environment", pair.0.environment.rawValue)
+                    audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
+                    audience.member("channel", Optional(pair.1))
+                }
+            }
+            object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
+            object.member("createdAt", createdAt)
+            object.member("updatedAt", updatedAt)
+        }
+    }
+}
+
+extension Audience.ChannelStatus: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("state", state.rawValue)
+            if let channelID { object.member("channelId", channelID) }
+            if let reason { object.member("reason", reason) }
+            if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
+        }
+    }
+}
+
+extension Broadcast: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("id", id)
+            object.member("eventKey", eventKey?.rawValue)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
+            object.member("acceptedAt", acceptedAt)
+            if sendAt != nil { object.member("sendAt", sendAt) }
+            object.name("counts")
+            object.object { writer in
+                for (state, count) in counts {
+                    writer.name(dynamic: state.rawValue)
+                    writer.integer(count)
+                }
+            }
+            object.member("deliveries", deliveries)
+            object.member("warnings", warnings)
+        }
+    }
+}
+
+extension Delivery: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", bundleID.rawValue)
+            object.member("environment", environment.rawValue)
+            object.member("channelId", channelID)
+            object.member("state", state.rawValue)
+            object.member("attempts", attempts)
+            object.member("priority", priority.rawValue)
+            object.member("apnsExpiration", apnsExpiration)
+            object.member("timestamp", timestamp)
+            object.member("apnsRequestId", apnsRequestID)
+            object.member("apnsUniqueId", apnsUniqueID)
+            object.member("reason", reason)
+            object.member("nextAttemptAt", nextAttemptAt)
+            object.member("settledAt", settledAt)
+        }
+    }
+}
+
+extension Quota: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", bundleID.rawValue)
+            object.member("environment", environment.rawValue)
+            object.member("limit", limit)
+            object.member("used", used)
+            object.member("reserved", reserved)
+            object.member("available", available)
+            object.name("byState")
+            object.object { states in
+                for state in Channel.State.allCases {
+                    guard let count = byState[state] else { continue }
+                    states.name(dynamic: state.rawValue)
+                    states.integer(count)
+                }
+            }
+            object.name("byStoragePolicy")
+            object.object { policies in
+                for policy in StoragePolicy.allCases {
+                    policies.name(dynamic: policy.rawValue)
+                    policies.integer(byStoragePolicy[policy, default: 0])
+                }
+            }
+            object.name("apple")
+            object.null()
+            object.member("unmanaged", 0)
+            object.member("missing", missing)
+            object.name("forecast")
+            object.object { writer in
+                writer.member("peak", forecast.peak)
+                writer.member("peakAt", forecast.peakAt)
+                writer.member("exceedsAt", forecast.exceedsAt)
+            }
+            object.member("level", level.rawValue)
+        }
+    }
+}
+
+extension LookupEntry: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("eventKey", eventKey.rawValue)
+            object.member("channelId", channelID)
+            object.member("storagePolicy", storagePolicy.rawValue)
+            object.member("state", state.rawValue)
+            object.member("startsAt", startsAt)
+            object.member("endsAt", endsAt)
+            if let contentState { object.member("contentState", raw: contentState) }
+            if let timestamp { object.member("timestamp", timestamp) }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/apps`: which apps there are and who signs for them.
+struct AppRoutes: Sendable {
+    let apps: any AppStore
+    let gateway: any APNsGateway
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.put, "/v1/apps/:bundleId", .scope(.admin), put),
+            Route(.get, "/v1/apps", .anyKey, list),
+            Route(.get, "/v1/apps/:bundleId", .anyKey, get),
+            Route(.delete, "/v1/apps/:bundleId", .scope(.admin), delete),
+        ]
+    }
+
+    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleIDToWrite()
+        let draft = try AppDraft(try await request.json())
+        let (app, created) = try await apps.put(
+            App(
+                bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
+                channelLimit: draft.channelLimit, updatedAt: now()))
+        return .json(try await view(app), status: created ? .created : .ok)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let page = try await apps.apps(try request.query("limit", "cursor").page())
+        var views: [AppView] = []
+        for app in page.items where context.key?.covers(app.bundleID) ?? false { views.append(try await view(app)) }
+        return .json(Page(items: views, nextCursor: page.nextCursor))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleID()
+        guard let app = try await apps.app(bundleID) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID).")
+        }
+        return .json(try await view(app))
+    }
+
+    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        try await apps.delete(try context.bundleID())
+        return .noContent
+    }
+
+    private func view(_ app: App) async throws -> AppView {
+        var keyFiles: [APNsEnvironment: KeyFileState] = [:]
+        for environment in APNsEnvironment.allCases {
+            keyFiles[environment] = await gateway.keyFile(of: app.credentials(in: environment))
+        }
+        return AppView(app: app, keyFiles: keyFiles, quirks: try await apps.quirks(of: app.bundleID))
+    }
+}
+
+/// The body of `PUT /v1/apps/{bundleId}`.
+struct AppDraft {
+    let name: String
+    let credentials: Credentials
+    let overrides: [APNsEnvironment: App.Override]
+    let channelLimit: Int
+
+    init(_ body: JSONValue) throws(Problem) {
+        var fields = JSONFields(body)
+        let name = fields.text("name", required: true)
+        let teamID = Self.identifier("teamId", &fields, required: true)
+        let keyID = Self.identifier("keyId", &fields, required: true)
+        channelLimit = fields.integer("channelLimit", in: 1...APNsLimits.channels) ?? APNsLimits.channels
+        var overrides: [APNsEnvironment: App.Override] = [:]
+        if var environments = fields.fields("environments") {
+            for environment in APNsEnvironment.allCases {
+                guard var nested = environments.fields(environment.rawValue) else { continue }
+                overrides[environment] = App.Override(
+                    teamID: Self.identifier("teamId", &nested), keyID: Self.identifier("keyId", &nested))
+                environments.absorb(nested)
+            }
+            fields.absorb(environments)
+        }
+        try fields.finish()
+        self.name = name ?? ""
+        self.overrides = overrides
+        credentials = Credentials(teamID: teamID ?? "", keyID: keyID ?? "")
+    }
+
+    private static func identifier(
+        _ name: String, _ fields: inout JSONFields, required: Bool = false
+    ) -> String? {
+        guard let text = fields.text(name, required: required) else { return nil }
+        guard Credentials.isIdentifier(text) else {
+            fields.fault(name, "Apple's 10 letters and digits were expected.")
+            return nil
+        }
+        return text
+    }
+}

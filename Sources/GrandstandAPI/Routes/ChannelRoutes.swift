@@ -1,0 +1,94 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import Hummingbird
+
+/// `/v1/apps/{bundleId}/{environment}/channels`: channels by hand.
+struct ChannelRoutes: Sendable {
+    let channels: any ChannelStore
+    let desk: ChannelDesk
+
+    var routes: [Route] {
+        let base: String = "/v1/apps/:bundleId/:environment/channels"
+        return [
+            Route(.post, base, .scope(.operate), create),
+            Route(.get, base, .scope(.operate), list),
+            Route(.get, base + "/:id", .scope(.operate), get),
+            Route(.delete, base + "/:id", .scope(.operate), delete),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        var fields = JSONFields(try await request.json())
+        let policy = fields.choice("storagePolicy", StoragePolicy.self, required: true)
+        let label = fields.text("label")
+        try fields.finish()
+        let channel = try await desk.create(
+            ChannelDraft(
+                bundleID: bundleID, environment: environment, storagePolicy: policy ?? .noMessageStored, label: label))
+        return .json(channel, status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = try request.query("limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed")
+        let filter = ChannelFilter(
+            state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
+            eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        // Every channel in the ledger is managed.
+        let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
+        guard isManaged else { return .json(Page<Channel>(items: [], nextCursor: nil)) }
+        return .json(try await channels.channels(of: bundleID, in: environment, where: filter, try query.page()))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        let verify = try request.query("verify").flag("verify")
+        let channel = try await channel(context)
+        return .json(VerifiedChannel(channel: channel, verification: verify ? try await desk.verify(channel) : nil))
+    }
+
+    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
+        let force = try request.query("force").flag("force")
+        try await desk.delete(
+            try context.id(orThrow: .channelNotFound), of: try context.bundleID(), in: try context.environment(),
+            force: force)
+        return .noContent
+    }
+
+    private func channel(_ context: APIContext) async throws -> Channel {
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        let id = try context.id(orThrow: .channelNotFound)
+        guard let channel = try await channels.channel(id, of: bundleID, in: environment) else {
+            throw Problem(
+                .channelNotFound,
+                "\(bundleID) has no channel \(id.uuidString.lowercased()) in \(environment.rawValue). Paths take id, "
+                    + "not Apple's channelId.")
+        }
+        return channel
+    }
+}
+
+/// A channel with what Apple said of it, when it was asked.
+struct VerifiedChannel: JSONWritable {
+    let channel: Channel
+    let verification: ChannelDesk.Verification?
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            channel.writeMembers(to: &object)
+            guard let verification else { return }
+            object.name("verified")
+            object.object { verified in
+                verified.member("exists", verification.exists)
+                verified.member("storagePolicy", verification.storagePolicy?.rawValue)
+                verified.member("at", verification.at)
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/events`: what should be.
+struct EventRoutes: Sendable {
+    let events: any EventStore
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.put, "/v1/events/:key", .scope(.organise), put),
+            Route(.get, "/v1/events", .scope(.organise), list),
+            Route(.get, "/v1/events/:key", .scope(.organise), get),
+            Route(.delete, "/v1/events/:key", .scope(.organise), delete),
+        ]
+    }
+
+    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let key = try context.eventKeyToWrite()
+        let specification = try EventSpecification(key: key, body: try await request.json())
+        for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
+        if let present = try await events.event(key, now: now()) { try context.requireCover(of: present) }
+        let (event, created) = try await events.put(specification, now: now())
+        return .json(event, status: created ? .created : .ok)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = try request.query("limit", "cursor", "state", "kind", "bundleId", "from", "to")
+        let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
+        if let bundleID { try context.requireCover(of: bundleID) }
+        let filter = EventFilter(
+            state: try query.choice("state"), kind: query["kind"], bundleID: bundleID ?? context.key?.bundleID,
+            from: try query.date("from"), to: try query.date("to"))
+        return .json(try await events.events(where: filter, try query.page(), now: now()))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        return .json(try await event(context))
+    }
+
+    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let event = try await event(context)
+        try await events.cancel(event.specification.key, now: now())
+        return .noContent
+    }
+
+    private func event(_ context: APIContext) async throws -> Event {
+        let key = try context.eventKey()
+        guard let event = try await events.event(key, now: now()) else {
+            throw Problem(.eventNotFound, "There is no event \(key).")
+        }
+        try context.requireCover(of: event)
+        return event
+    }
+}
+
+extension APIContext {
+    /// - Throws: `forbidden` when the request's key is for one app and the event is another's too.
+    func requireCover(of event: Event) throws(Problem) {
+        for audience in event.specification.audiences { try requireCover(of: audience.bundleID) }
+    }
+}
+
+extension EventSpecification {
+    /// Reads the body of `PUT /v1/events/{key}`.
+    init(key: EventKey, body: JSONValue) throws(Problem) {
+        var fields = JSONFields(body)
+        let name = fields.text("name", required: true)
+        let kind = fields.text("kind", maximum: 64)
+        let startsAt = fields.date("startsAt")
+        let endsAt = fields.date("endsAt")
+        let channelsOpenAt = fields.date("channelsOpenAt")
+        let metadata = fields.object("metadata")
+        if let startsAt, let endsAt, endsAt < startsAt { fields.fault("endsAt", "endsAt is before startsAt.") }
+        let audiences = Self.audiences(&fields)
+        try fields.finish()
+        self.init(
+            key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
+            audiences: audiences, metadata: metadata)
+    }
+
+    private static func audiences(_ fields: inout JSONFields) -> [Audience] {
+        var audiences: [Audience] = []
+        var seen: Set<Audience.Selector> = []
+        for (value, pointer) in fields.array("audiences", required: true, count: 1...1_000) ?? [] {
+            var nested = JSONFields(value, pointer: pointer)
+            let bundleID = nested.bundleID("bundleId")
+            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
+            let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
+            if let bundleID, let environment, let policy {
+                let audience = Audience(bundleID: bundleID, environment: environment, storagePolicy: policy)
+                if seen.insert(audience.selector).inserted {
+                    audiences.append(audience)
+                } else {
+                    nested.fault(
+                        "environment", "\(bundleID) in \(environment.rawValue) stands twice; an event has one channel "
+                            + "for each app and environment, with one policy.")
+                }
+            }
+            fields.absorb(nested)
+        }
+        return audiences
+    }
+}
+
+extension JSONFields {
+    /// A required bundle ID.
+    mutating func bundleID(_ name: String) -> BundleID? {
+        guard let text = text(name, required: true) else { return nil }
+        guard let bundleID = BundleID(rawValue: text) else {
+            fault(name, BundleID.rule)
+            return nil
+        }
+        return bundleID
+    }
+}

@@ -1,0 +1,121 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+
+/// Channels by hand: what ops ask for and wait for.
+package struct ChannelDesk: Sendable {
+    private let gateway: any APNsGateway
+    private let channels: any ChannelStore
+    private let calls: ChannelCalls
+    private let now: @Sendable () -> Date
+    /// How long a call to Apple may take before another worker may take the channel over.
+    private let lease: TimeInterval
+
+    package init(
+        gateway: any APNsGateway, channels: any ChannelStore, calls: ChannelCalls, lease: TimeInterval,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.gateway = gateway
+        self.channels = channels
+        self.calls = calls
+        self.lease = lease
+        self.now = now
+    }
+
+    /// Creates a channel at Apple, within the quota.
+    ///
+    /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
+    package func create(_ draft: ChannelDraft) async throws -> Channel {
+        let task = try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        let (channel, answer) = try await calls.create(task, retries: false)
+        if case .accepted = answer { return channel }
+        throw try await problem(answer, address: task.address, verb: "create the channel")
+    }
+
+    /// Deletes a channel at Apple. When Apple cannot be asked, the channel stays `deleting` and the server goes on.
+    package func delete(
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool
+    ) async throws {
+        let task = try await channels.beginDeletion(
+            id, of: bundleID, in: environment, force: force, now: now(),
+            leasedUntil: now().addingTimeInterval(lease))
+        let (channel, answer) = try await calls.delete(task)
+        guard channel.state != .deleted else { return }
+        throw try await problem(answer, address: task.address, verb: "delete the channel, the server goes on trying")
+    }
+
+    /// What Apple says of a channel now.
+    package struct Verification: Sendable, Hashable {
+        package var exists: Bool
+        package var storagePolicy: StoragePolicy?
+        package var at: Date
+    }
+
+    /// Asks Apple whether it has the channel.
+    package func verify(_ channel: Channel) async throws -> Verification {
+        guard let channelID = channel.channelID,
+            let address = try await channels.address(of: channel.bundleID, in: channel.environment)
+        else { return Verification(exists: false, storagePolicy: nil, at: now()) }
+        let answer = await gateway.readChannel(channelID, at: address)
+        switch answer {
+        case .accepted(let policy, _):
+            return Verification(exists: true, storagePolicy: policy, at: now())
+        case .refused(let refusal) where refusal.meaning == .channelGone:
+            return Verification(exists: false, storagePolicy: nil, at: now())
+        default:
+            throw try await problem(answer, address: address, verb: "read the channel")
+        }
+    }
+
+    private func problem<Value>(
+        _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String
+    ) async throws -> Problem {
+        switch answer {
+        case .refused(let refusal) where refusal.meaning == .quota:
+            let quota = try await channels.quotas(now: now(), retireAfter: 0).first {
+                $0.bundleID == address.bundleID && $0.environment == address.environment
+            }
+            return .quotaExhausted(
+                address, limit: quota?.limit ?? APNsLimits.channels, used: quota?.used ?? 0,
+                reserved: quota?.reserved ?? 0, apns: refusal)
+        case .refused(let refusal):
+            return Problem(
+                .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))", apns: refusal)
+        case .unanswered(let reason):
+            return Problem(
+                .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
+        case .unsent(let reason):
+            let keyFile = await gateway.keyFile(of: address.credentials)
+            guard keyFile == .ok else {
+                return Problem(
+                    .credentialsMissing,
+                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.rawValue). "
+                        + "Put it into the folder GRANDSTAND_APNS_KEY_DIR names.")
+            }
+            return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)
+        case .accepted:
+            return Problem(.internalError, "APNs accepted, but the ledger did not record it.")
+        }
+    }
+}
+
+extension APNsRefusal {
+    /// What to do about it, for the person who reads the problem.
+    func advice(for address: APNsAddress) -> String {
+        switch reason {
+        case .broadcastFeatureNotEnabled:
+            "Turn on the Broadcast Capability under Push Notifications of the App ID \(address.bundleID) at "
+                + "developer.apple.com; build tools that synchronise capabilities can turn it off again."
+        case .topicMismatch where address.bundleID.hasCapitals:
+            "Check team, key and environment; for bundle IDs with capitals the lowercased path was tried too."
+        default:
+            switch meaning {
+            case .credentials, .configuration:
+                "Check the team \(address.credentials.teamID), the key \(address.credentials.keyID) and that it may be "
+                    + "used for \(address.bundleID) in \(address.environment.rawValue)."
+            case .throttled, .unavailable: "Try again later."
+            case .badRequest, .channelGone, .quota: "Apple's reason says what it objects to."
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+
+/// Claims due lanes, sends their heads to Apple, settles the verdicts. It learns of work only from the database, so one
+/// process or twenty work the same.
+package final class Dispatcher: Service {
+    package struct Settings: Sendable {
+        /// Requests to Apple at a time: about 100 for each connection keep its windows full (http2.md).
+        package var concurrency: Int
+        /// Seconds between two messages of one lane.
+        package var laneInterval: TimeInterval
+        /// Seconds until a lane claimed by a replica that died is taken by another; longer than a request takes.
+        package var lease: TimeInterval
+        /// How long a stop waits for requests under way.
+        package var drain: Duration
+        /// The longest sleep: finds what no signal told of.
+        package var pollInterval: Duration = .seconds(1)
+
+        package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Duration) {
+            self.concurrency = concurrency
+            self.laneInterval = laneInterval
+            self.lease = lease
+            self.drain = drain
+        }
+    }
+
+    private let replica = UUID()
+    private let outbox: any Outbox
+    private let gateway: any APNsGateway
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let doorbell = Doorbell()
+    private let flights: Flights
+
+    package init(
+        outbox: any Outbox, gateway: any APNsGateway, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.outbox = outbox
+        self.gateway = gateway
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+        flights = Flights()
+    }
+
+    /// Runs until a graceful stop: no more claims then, requests under way finish within `drain`, the rest is given
+    /// back uncharged.
+    package func run() async {
+        let wakes = signals.wakes(.outbox)
+        await withTaskGroup(of: Void.self) { group in
+            let settler = Task { await self.settleLoop() }
+            group.addTask { for await _ in wakes { self.doorbell.ring() } }
+            let claimer = Task { await self.claimLoop() }
+            await withGracefulShutdownHandler {
+                await withTaskCancellationHandler {
+                    await claimer.value
+                } onCancel: {
+                    claimer.cancel()
+                }
+            } onGracefulShutdown: {
+                self.flights.stopClaiming()
+                self.doorbell.ring()
+            }
+            flights.close()
+            await settler.value
+            group.cancelAll()
+        }
+    }
+
+    private func claimLoop() async {
+        await withTaskGroup(of: Void.self) { sends in
+            while !flights.isStopping, !Task.isCancelled {
+                let pause = await round { delivery in
+                    sends.addTask { await self.send(delivery) }
+                }
+                await doorbell.wait(atMost: pause)
+            }
+            let deadline = Task {
+                try? await Task.sleep(for: settings.drain)
+                return flights.abandon()
+            }
+            await sends.waitForAll()
+            deadline.cancel()
+        }
+    }
+
+    /// Promotes what is scheduled for now and claims as much as may be under way.
+    ///
+    /// - Returns: how long to sleep unless woken.
+    private func round(_ start: (ClaimedDelivery) -> Void) async -> Duration {
+        do {
+            while try await outbox.promote(now: now(), limit: 100, plan: Intake.plan) > 0 {}
+            let room = settings.concurrency - flights.count
+            guard room > 0 else { return settings.pollInterval }
+            let claimed = try await outbox.claim(
+                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: room,
+                laneInterval: settings.laneInterval)
+            for delivery in claimed {
+                flights.begin(delivery)
+                start(delivery)
+            }
+            if !claimed.isEmpty { return .zero }
+            guard let due = try await outbox.nextDue() else { return settings.pollInterval }
+            return min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now()))))
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            logger.error("lanes could not be claimed; trying again", metadata: ["error": "\(error)"])
+            return .milliseconds(500)
+        }
+    }
+
+    private func send(_ delivery: ClaimedDelivery) async {
+        let answer = await gateway.send(delivery.message, to: delivery.address)
+        let verdict = Verdict(
+            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: now(), jitter: .random(in: 0..<1))
+        log(verdict, delivery)
+        flights.land(Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict))
+    }
+
+    /// Settles verdicts many at a time: what arrives while one batch is written makes the next.
+    private func settleLoop() async {
+        while let batch = await flights.landed() {
+            var pause = Duration.milliseconds(50)
+            while true {
+                do {
+                    try await outbox.settle(batch.settlements, replica: replica, now: now())
+                    if !batch.abandoned.isEmpty {
+                        try await outbox.release(batch.abandoned, replica: replica, now: now())
+                    }
+                    break
+                } catch {
+                    // Unsettled lanes stay leased; when the lease ends, the same message goes again unchanged.
+                    logger.error("verdicts could not be settled; trying again", metadata: ["error": "\(error)"])
+                    if flights.isClosed { break }
+                    try? await Task.sleep(for: pause)
+                    pause = min(pause * 2, .seconds(2))
+                }
+            }
+            doorbell.ring()
+        }
+    }
+
+    private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery) {
+        var metadata: Logger.Metadata = [
+            "app": "\(delivery.address.bundleID)", "environment": "\(delivery.address.environment.rawValue)",
+            "apns-request-id": "\(delivery.message.requestID)", "attempt": "\(delivery.attempts)",
+        ]
+        switch verdict {
+        case .accepted:
+            logger.debug("broadcast accepted by APNs", metadata: metadata)
+        case .retry(let at, let reason):
+            metadata["reason"] = "\(reason)"
+            metadata["next"] = "\(RFC3339.text(at))"
+            logger.warning("broadcast goes again", metadata: metadata)
+        case .rejected(let refusal), .channelGone(let refusal):
+            metadata["reason"] = "\(refusal.reason)"
+            logger.error("broadcast refused by APNs", metadata: metadata)
+        case .expired(let reason):
+            metadata["reason"] = "\(reason)"
+            logger.error("broadcast expired unsent", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Grandstand
+internal import Synchronization
+
+/// The dispatcher's requests under way and the verdicts that wait to be settled.
+final class Flights: Sendable {
+    /// What is settled in one go.
+    struct Batch: Sendable {
+        var settlements: [Settlement]
+        /// Claimed, but not waited for any longer.
+        var abandoned: [ClaimedDelivery]
+    }
+
+    private struct State {
+        var flying: [Int: ClaimedDelivery] = [:]
+        var settlements: [Settlement] = []
+        var abandoned: [ClaimedDelivery] = []
+        var isStopping = false
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let doorbell = Doorbell()
+
+    var count: Int { state.withLock { $0.flying.count } }
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func begin(_ delivery: ClaimedDelivery) { state.withLock { $0.flying[delivery.id] = delivery } }
+
+    /// A verdict is known; one on a delivery that was abandoned meanwhile is dropped.
+    func land(_ settlement: Settlement) {
+        state.withLock { state in
+            guard state.flying.removeValue(forKey: settlement.delivery) != nil else { return }
+            state.settlements.append(settlement)
+        }
+        doorbell.ring()
+    }
+
+    func stopClaiming() { state.withLock { $0.isStopping = true } }
+
+    /// Gives up waiting for what is still under way.
+    func abandon() {
+        state.withLock { state in
+            state.abandoned += state.flying.values
+            state.flying = [:]
+        }
+        doorbell.ring()
+    }
+
+    /// Nothing more will land: `landed` ends after what is there.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        doorbell.ring()
+    }
+
+    /// Waits for verdicts and takes all that are there; `nil` when closed and empty.
+    func landed() async -> Batch? {
+        while true {
+            let (batch, isClosed) = state.withLock { state -> (Batch?, Bool) in
+                guard !state.settlements.isEmpty || !state.abandoned.isEmpty else { return (nil, state.isClosed) }
+                let batch = Batch(settlements: state.settlements, abandoned: state.abandoned)
+                state.settlements = []
+                state.abandoned = []
+                return (batch, state.isClosed)
+            }
+            if let batch { return batch }
+            if isClosed { return nil }
+            await doorbell.wait(atMost: .seconds(1))
+        }
+    }
+}

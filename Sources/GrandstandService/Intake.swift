@@ -1,0 +1,34 @@
+package import FoundationEssentials
+package import Grandstand
+
+/// Where broadcasts come in: each is planned by the pure `DeliveryPlan` and made durable before it is answered.
+package struct Intake: Sendable {
+    private let outbox: any Outbox
+    private let now: @Sendable () -> Date
+
+    package init(outbox: any Outbox, now: @escaping @Sendable () -> Date) {
+        self.outbox = outbox
+        self.now = now
+    }
+
+    /// Accepts one broadcast: when this returns, it and its deliveries are committed.
+    ///
+    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    package func accept(_ request: BroadcastRequest, for key: EventKey) async throws -> Broadcast {
+        let results = try await accept([BroadcastIntake(eventKey: key, request: request)])
+        guard let result = results.first else {
+            throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
+        }
+        return try result.get()
+    }
+
+    /// Accepts many broadcasts in order, each on its own, in one commit.
+    package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
+        try await outbox.accept(items, now: now(), plan: Self.plan)
+    }
+
+    /// The rule the outbox asks inside its transaction.
+    static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
+        try DeliveryPlan(request, audiences: audiences, now: now)
+    }
+}

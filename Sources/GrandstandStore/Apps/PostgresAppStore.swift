@@ -1,0 +1,132 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Apps in the tables `apps`, `app_environments` and `quirks`.
+package struct PostgresAppStore: AppStore {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func put(_ app: App) async throws -> (app: App, created: Bool) {
+        do {
+            let created = try await database.transaction { connection in
+                let rows = try await connection.query(
+                    """
+                    insert into apps as a
+                        (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
+                    values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
+                        \(app.channelLimit), \(app.updatedAt), \(app.updatedAt))
+                    on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
+                        key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+                        updated_at = excluded.updated_at
+                    returning xmax = 0 as created
+                    """)
+                for environment in APNsEnvironment.allCases {
+                    let override = app.overrides[environment]
+                    try await connection.query(
+                        """
+                        insert into app_environments (bundle_id, environment, team_id, key_id)
+                        values (\(app.bundleID.rawValue), \(environment.rawValue)::environment,
+                            \(override?.teamID), \(override?.keyID))
+                        on conflict (bundle_id, environment) do update
+                            set team_id = excluded.team_id, key_id = excluded.key_id
+                        """)
+                }
+                return try rows.first?.decode(Bool.self, "created") ?? false
+            }
+            return (try await self.app(app.bundleID) ?? app, created)
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            throw Problem(
+                .appExists,
+                "An app whose bundle ID differs from \(app.bundleID) only in its capitals exists; Apple treats both as "
+                    + "one topic. Use the registered spelling.")
+        }
+    }
+
+    package func app(_ bundleID: BundleID) async throws -> App? {
+        let rows = try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)")
+        return try rows.first.map(Self.app)
+    }
+
+    package func apps(_ page: PageRequest) async throws -> Page<App> {
+        let rows = try await database.query(
+            """
+            \(Self.selection) where \(page.cursor)::text is null or a.bundle_id > \(page.cursor)
+            order by a.bundle_id limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.app), limit: page.limit) { $0.bundleID.rawValue }
+    }
+
+    package func quirks(of bundleID: BundleID) async throws -> [Quirk] {
+        try await database.query(
+            """
+            select q.environment, q.name, q.value, q.learned_at, q.evidence
+            from quirks q join apps a using (bundle_id)
+            where a.topic = \(bundleID.topic) order by q.environment, q.name
+            """
+        ).map { row in
+            Quirk(
+                environment: try row.word("environment"), name: try row.word("name"), value: try row.decode("value"),
+                learnedAt: try row.decode("learned_at"), evidence: try row.decode("evidence"))
+        }
+    }
+
+    package func learn(_ quirk: Quirk, of bundleID: BundleID) async throws {
+        try await database.query(
+            """
+            insert into quirks (bundle_id, environment, name, value, learned_at, evidence)
+            select bundle_id, \(quirk.environment.rawValue)::environment, \(quirk.name.rawValue), \(quirk.value),
+                \(quirk.learnedAt), \(quirk.evidence)
+            from apps where topic = \(bundleID.topic)
+            on conflict (bundle_id, environment, name) do update
+                set value = excluded.value, learned_at = excluded.learned_at, evidence = excluded.evidence
+            """)
+    }
+
+    package func delete(_ bundleID: BundleID) async throws {
+        try await database.transaction { connection in
+            let app = try await connection.query(
+                "select bundle_id from apps where topic = \(bundleID.topic) for update")
+            guard let registered: String = try app.first?.decode("bundle_id") else {
+                throw Problem(.appNotFound, "There is no app \(bundleID).")
+            }
+            // Whoever reserves a channel holds these rows: none can appear between the count and the deletion.
+            try await connection.query("select from app_environments where bundle_id = \(registered) for update")
+            let rows = try await connection.query(
+                "select count(*) as n from channels where bundle_id = \(registered) and state not in ('deleted', 'failed')")
+            let remaining: Int = try rows.first?.decode("n") ?? 0
+            guard remaining == 0 else {
+                throw Problem(
+                    .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
+                    members: [("channels", .integer(remaining))])
+            }
+            try await connection.query("delete from apps where bundle_id = \(registered)")
+        }
+    }
+
+    private static let selection: PostgresQuery = """
+        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at,
+            d.team_id as development_team_id, d.key_id as development_key_id,
+            p.team_id as production_team_id, p.key_id as production_key_id
+        from apps a
+        join app_environments d on d.bundle_id = a.bundle_id and d.environment = 'development'
+        join app_environments p on p.bundle_id = a.bundle_id and p.environment = 'production'
+        """
+
+    private static func app(_ row: PostgresRow) throws -> App {
+        var overrides: [APNsEnvironment: App.Override] = [:]
+        for environment in APNsEnvironment.allCases {
+            let override = App.Override(
+                teamID: try row.decode("\(environment.rawValue)_team_id"),
+                keyID: try row.decode("\(environment.rawValue)_key_id"))
+            if override.teamID != nil || override.keyID != nil { overrides[environment] = override }
+        }
+        return App(
+            bundleID: try row.word("bundle_id"), name: try row.decode("name"),
+            credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
+            overrides: overrides, channelLimit: try row.decode("channel_limit"),
+            createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"))
+    }
+}

@@ -1,0 +1,80 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresChannelStore {
+    package func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
+        try await database.query(
+            """
+            with due as (
+                select id from channels
+                where next_attempt_at <= \(now) and state in ('creating', 'retiring', 'deleting')
+                    and (leased_until is null or leased_until < \(now))
+                order by next_attempt_at limit \(limit) for update skip locked
+            ), leased as (
+                update channels c set leased_until = \(leasedUntil), attempts = c.attempts + 1, changed_at = \(now),
+                    state = case c.state when 'retiring' then 'deleting' else c.state end
+                from due where c.id = due.id returning c.*
+            )
+            select \(Self.columns), \(Self.addressColumns)
+            from leased c
+            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+            \(Self.addressJoins)
+            """
+        ).map(Self.task)
+    }
+
+    package func nextDue(now: Date) async throws -> Date? {
+        try await database.query(
+            """
+            select least(
+                (select min(greatest(next_attempt_at, coalesce(leased_until, next_attempt_at))) from channels
+                    where next_attempt_at is not null),
+                (select min(channels_open_at) from events
+                    where channels_open_at > \(now) and ended_at is null and cancelled_at is null)) as at
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    package func beginDeletion(
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
+    ) async throws -> ChannelTask {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                select \(Self.columns), \(Self.addressColumns), e.key is not null as needed
+                from channels c
+                join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+                \(Self.addressJoins)
+                left join events e on e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
+                where c.id = \(id) and a.topic = \(bundleID.topic)
+                    and c.environment = \(environment.rawValue)::environment
+                for update of c
+                """)
+            guard let row = rows.first, try row.word("state", as: Channel.State.self) != .deleted else {
+                throw Problem(.channelNotFound, "\(bundleID) has no channel \(id) in \(environment.rawValue).")
+            }
+            var task = try Self.task(row)
+            if try row.decode(Bool.self, "needed"), !force, task.channel.state != .retiring {
+                throw Problem(
+                    .channelInUse,
+                    "The event \(task.channel.eventKey?.rawValue ?? "") still needs this channel. "
+                        + "End or delete the event, or repeat with ?force=true; the event then gets a new channel.")
+            }
+            guard task.channel.channelID != nil else {
+                throw Problem(
+                    .channelInUse, "The channel is still being created. Try again once its state is active.",
+                    retryAfter: 5)
+            }
+            try await connection.query(
+                """
+                update channels set state = 'deleting', attempts = attempts + 1, leased_until = \(leasedUntil),
+                    next_attempt_at = \(leasedUntil), changed_at = \(now)
+                where id = \(id)
+                """)
+            task.channel.state = .deleting
+            return task
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresChannelStore {
+    /// States that take a place at Apple; `Channel.State.countsAgainstQuota`, a test compares them.
+    static let counting: PostgresQuery = "('creating', 'active', 'retiring', 'deleting')"
+
+    package func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
+        try await database.transaction { connection in
+            // The lock that makes the limit exact: every reservation of this app and environment waits here.
+            let rows = try await connection.query(
+                """
+                select \(Self.addressColumns), a.channel_limit
+                from app_environments ae \(Self.addressJoins)
+                where a.topic = \(draft.bundleID.topic) and ae.environment = \(draft.environment.rawValue)::environment
+                for update of ae
+                """)
+            guard let row = rows.first else {
+                throw Problem(.appNotFound, "There is no app \(draft.bundleID). Register it with PUT /v1/apps first.")
+            }
+            let address = try Self.address(row)
+            let counts = try await connection.query(
+                """
+                select count(*) filter (where state <> 'creating') as used,
+                    count(*) filter (where state = 'creating') as reserved
+                from channels
+                where bundle_id = \(address.bundleID.rawValue)
+                    and environment = \(draft.environment.rawValue)::environment and state in \(Self.counting)
+                """)
+            let limit: Int = try row.decode("channel_limit")
+            let used: Int = try counts.first?.decode("used") ?? 0
+            let reserved: Int = try counts.first?.decode("reserved") ?? 0
+            guard used + reserved < limit else {
+                throw Problem.quotaExhausted(address, limit: limit, used: used, reserved: reserved)
+            }
+            let inserted = try await connection.query(
+                """
+                insert into channels as c (id, bundle_id, environment, storage_policy, state, label, attempts,
+                    leased_until, created_at, changed_at)
+                values (\(UUID()), \(address.bundleID.rawValue), \(draft.environment.rawValue)::environment,
+                    \(draft.storagePolicy.rawValue)::storage_policy, 'creating', \(draft.label), 1, \(leasedUntil),
+                    \(now), \(now))
+                returning \(Self.columns)
+                """)
+            guard let channel = try inserted.first.map(Self.channel) else {
+                throw Problem(.internalError, "The channel's row was not written.")
+            }
+            return ChannelTask(channel: channel, address: address)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// The ledger of channels in the table `channels`.
+package struct PostgresChannelStore: ChannelStore {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    static let columns: PostgresQuery = """
+        c.id, c.bundle_id, c.environment, c.channel_id, c.storage_policy, c.state, c.event_key, c.label, c.reason,
+        c.attempts, c.next_attempt_at, c.created_at
+        """
+
+    static func channel(_ row: PostgresRow) throws -> Channel {
+        Channel(
+            id: try row.decode("id"), bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+            channelID: try row.decode("channel_id"), storagePolicy: try row.word("storage_policy"),
+            state: try row.word("state"), eventKey: try row.optionalWord("event_key"), label: try row.decode("label"),
+            reason: try row.decode("reason"), attempts: try row.decode("attempts"),
+            nextAttemptAt: try row.decode("next_attempt_at"), createdAt: try row.decode("created_at"))
+    }
+
+    /// What APNs is asked with, for rows that join `apps a`, `app_environments ae` and, outer, `quirks q`.
+    static let addressColumns: PostgresQuery = """
+        a.bundle_id as app_bundle_id, ae.environment as app_environment,
+        coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
+        coalesce(q.value, 'registered') as management_path
+        """
+
+    static let addressJoins: PostgresQuery = """
+        join apps a on a.bundle_id = ae.bundle_id
+        left join quirks q on q.bundle_id = ae.bundle_id and q.environment = ae.environment
+            and q.name = 'management-path'
+        """
+
+    static func address(_ row: PostgresRow) throws -> APNsAddress {
+        APNsAddress(
+            bundleID: try row.word("app_bundle_id"), environment: try row.word("app_environment"),
+            credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
+            managementPath: try row.word("management_path"))
+    }
+
+    static func task(_ row: PostgresRow) throws -> ChannelTask {
+        ChannelTask(channel: try channel(row), address: try address(row))
+    }
+
+    package func channel(
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment
+    ) async throws -> Channel? {
+        try await database.query(
+            """
+            select \(Self.columns) from channels c join apps a using (bundle_id)
+            where c.id = \(id) and a.topic = \(bundleID.topic) and c.environment = \(environment.rawValue)::environment
+            """
+        ).first.map(Self.channel)
+    }
+
+    package func channels(
+        of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
+    ) async throws -> Page<Channel> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
+        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let rows = try await database.query(
+            """
+            select \(Self.columns) from channels c join apps a using (bundle_id)
+            where a.topic = \(bundleID.topic) and c.environment = \(environment.rawValue)::environment
+                and (\(filter.state?.rawValue)::text is null or c.state = \(filter.state?.rawValue)::text::channel_state)
+                and (\(filter.storagePolicy?.rawValue)::text is null
+                    or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
+                and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
+                and (\(filter.channelID)::text is null or c.channel_id = \(filter.channelID))
+                and (\(cursorID)::uuid is null or (c.created_at, c.id) > (\(cursor?.date), \(cursorID)))
+            order by c.created_at, c.id limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.channel), limit: page.limit) { channel in
+            TimeCursor(date: channel.createdAt, key: channel.id.uuidString).text
+        }
+    }
+
+    package func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
+        try await database.query(
+            """
+            select \(Self.addressColumns) from app_environments ae \(Self.addressJoins)
+            where a.topic = \(bundleID.topic) and ae.environment = \(environment.rawValue)::environment
+            """
+        ).first.map(Self.address)
+    }
+}

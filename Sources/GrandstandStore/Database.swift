@@ -1,0 +1,41 @@
+internal import Grandstand
+internal import Postgres
+
+/// The pool as the stores use it: a database that cannot be reached is the caller's `store-unavailable`, not a crash.
+package struct Database: Sendable {
+    let pool: PostgresPool
+
+    package init(_ pool: PostgresPool) { self.pool = pool }
+
+    @discardableResult
+    func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        try await translating { try await pool.query(query) }
+    }
+
+    /// Runs `body` in a transaction that commits when it returns and rolls back when it throws.
+    func transaction<Value: Sendable>(
+        _ body: @Sendable (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        try await translating { try await pool.transaction(body) }
+    }
+
+    private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as PostgresError where error.meansUnavailable {
+            throw Problem(
+                .storeUnavailable, "The database did not answer; nothing was changed unless it says so later. Try again.",
+                retryAfter: 1)
+        }
+    }
+}
+
+extension PostgresError {
+    /// Whether the database could not be asked, in contrast to having refused.
+    var meansUnavailable: Bool {
+        switch kind {
+        case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true
+        default: isTransient
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresEventStore {
+    package func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool) {
+        let created = try await database.transaction { connection in
+            let created = try await Self.write(specification, now: now, on: connection)
+            try await Self.refuseUnknownApps(specification, on: connection)
+            try await Self.writeAudiences(specification, now: now, on: connection)
+            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            return created
+        }
+        guard let event = try await event(specification.key, now: now) else {
+            throw Problem(.eventNotFound, "The event was removed while it was being written.")
+        }
+        return (event, created)
+    }
+
+    /// Writes the event's own row, and holds its lock until the commit.
+    private static func write(
+        _ specification: EventSpecification, now: Date, on connection: PostgresConnection
+    ) async throws -> Bool {
+        let rows = try await connection.query(
+            """
+            insert into events as e (key, name, kind, starts_at, ends_at, channels_open_at, metadata, created_at,
+                updated_at)
+            values (\(specification.key.rawValue), \(specification.name), \(specification.kind),
+                \(specification.startsAt), \(specification.endsAt), \(specification.channelsOpenAt),
+                \(specification.metadata.map(PostgresJSON.init(bytes:))), \(now), \(now))
+            on conflict (key) do update set name = excluded.name, kind = excluded.kind,
+                starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+                channels_open_at = excluded.channels_open_at, metadata = excluded.metadata,
+                updated_at = excluded.updated_at
+            where e.ended_at is null and e.cancelled_at is null
+            returning xmax = 0 as created
+            """)
+        guard let row = rows.first else {
+            throw Problem(
+                .eventEnded, "The event \(specification.key) is over and stays as it is. Use a new event key.")
+        }
+        return try row.decode("created")
+    }
+
+    private static func refuseUnknownApps(
+        _ specification: EventSpecification, on connection: PostgresConnection
+    ) async throws {
+        let named = Array(Set(specification.audiences.map(\.bundleID.rawValue)))
+        let rows = try await connection.query("select bundle_id from apps where bundle_id = any(\(named))")
+        let known = Set(try rows.map { try $0.decode(String.self, "bundle_id") })
+        let errors = specification.audiences.enumerated().compactMap { index, audience -> FieldError? in
+            guard !known.contains(audience.bundleID.rawValue) else { return nil }
+            return FieldError(
+                pointer: "/audiences/\(index)/bundleId",
+                detail: "There is no app \(audience.bundleID). Register it with PUT /v1/apps first.")
+        }
+        guard errors.isEmpty else {
+            throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)
+        }
+    }
+
+    /// Makes the rows of `audiences` what the specification says. A policy is immutable, so another policy is another
+    /// audience: the old one goes, its channel retires, a new one opens.
+    private static func writeAudiences(
+        _ specification: EventSpecification, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let key = specification.key.rawValue
+        let rows = try await connection.query(
+            "select bundle_id, environment, storage_policy from audiences where event_key = \(key)")
+        let present = Set(
+            try rows.map { row in
+                Audience(
+                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                    storagePolicy: try row.word("storage_policy"))
+            })
+        let wanted = Set(specification.audiences)
+        for audience in present.subtracting(wanted) {
+            try await remove(audience, of: key, now: now, on: connection)
+        }
+        for (position, audience) in specification.audiences.enumerated() {
+            try await connection.query(
+                present.contains(audience)
+                    ? """
+                    update audiences set position = \(position)
+                    where event_key = \(key) and bundle_id = \(audience.bundleID.rawValue)
+                        and environment = \(audience.environment.rawValue)::environment and position <> \(position)
+                    """
+                    : """
+                    with lane as (
+                        insert into lanes (bundle_id, environment, storage_policy)
+                        values (\(audience.bundleID.rawValue), \(audience.environment.rawValue)::environment,
+                            \(audience.storagePolicy.rawValue)::storage_policy)
+                        returning id, bundle_id, environment, storage_policy
+                    )
+                    insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+                    select \(key), bundle_id, environment, storage_policy, \(position), id from lane
+                    """)
+        }
+    }
+
+    /// Nothing more is sent to a removed audience; `ChannelStore.align` retires its channel.
+    private static func remove(
+        _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            delete from audiences where event_key = \(key) and bundle_id = \(audience.bundleID.rawValue)
+                and environment = \(audience.environment.rawValue)::environment
+            returning lane
+            """)
+        let lanes: [Int] = try rows.map { try $0.decode("lane") }
+        try await Self.fence(lanes, now: now, on: connection)
+    }
+
+    /// Closes lanes and cancels what waits on them.
+    static func fence(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+        try await connection.pipeline([
+            "select from lanes where id = any(\(lanes)) order by id for no key update",
+            """
+            update deliveries set state = 'cancelled', settled_at = \(now), next_attempt_at = null
+            where lane = any(\(lanes)) and state in ('waiting', 'queued')
+            """,
+            "update lanes set due_at = null, fenced_at = \(now) where id = any(\(lanes))",
+        ])
+    }
+
+    package func cancel(_ key: EventKey, now: Date) async throws {
+        try await database.transaction { connection in
+            let events = try await connection.query(
+                """
+                update events set cancelled_at = \(now), updated_at = \(now)
+                where key = \(key.rawValue) and cancelled_at is null and ended_at is null returning key
+                """)
+            if events.isEmpty {
+                let known = try await connection.query("select from events where key = \(key.rawValue)")
+                guard !known.isEmpty else { throw Problem(.eventNotFound, "There is no event \(key).") }
+                return
+            }
+            let rows = try await connection.query("select lane from audiences where event_key = \(key.rawValue)")
+            try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
+            try await connection.query(
+                "update broadcasts set scheduled = false where event_key = \(key.rawValue) and scheduled")
+            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Events and their audiences in the tables `events`, `audiences` and `lanes`.
+package struct PostgresEventStore: EventStore {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func event(_ key: EventKey, now: Date) async throws -> Event? {
+        let rows = try await database.query("select \(Self.columns) from events e where e.key = \(key.rawValue)")
+        return try await complete(Array(rows), now: now).first
+    }
+
+    package func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let rows = try await database.query(
+            """
+            select \(Self.columns) from events e
+            where (\(filter.state?.rawValue)::text is null or \(Self.state(now: now)) = \(filter.state?.rawValue))
+                and (\(filter.kind)::text is null or e.kind = \(filter.kind))
+                and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
+                and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
+                and (\(filter.bundleID?.topic)::text is null or exists (
+                    select from audiences u join apps a using (bundle_id)
+                    where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
+                and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
+            order by e.created_at, e.key limit \(page.limit + 1)
+            """)
+        return Page(rows: try await complete(Array(rows), now: now), limit: page.limit) { event in
+            TimeCursor(date: event.createdAt, key: event.specification.key.rawValue).text
+        }
+    }
+
+    static let columns: PostgresQuery = """
+        e.key, e.name, e.kind, e.starts_at, e.ends_at, e.channels_open_at, e.metadata, e.created_at, e.updated_at,
+        e.first_update_at, e.ended_at, e.cancelled_at
+        """
+
+    /// `Event.State` as an expression, for filters; a test holds the two together.
+    static func state(now: Date) -> PostgresQuery {
+        """
+        case when e.cancelled_at is not null then 'cancelled' when e.ended_at is not null then 'ended'
+            when e.first_update_at is not null or e.starts_at <= \(now) then 'live' else 'scheduled' end
+        """
+    }
+
+    static func state(_ row: PostgresRow, now: Date) throws -> Event.State {
+        Event.State(
+            startsAt: try row.decode("starts_at"), firstUpdateAt: try row.decode("first_update_at"),
+            endedAt: try row.decode("ended_at"), cancelledAt: try row.decode("cancelled_at"), now: now)
+    }
+
+    /// Adds to each event its audiences and the channel of each: the one in use, else the latest.
+    private func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
+        guard !rows.isEmpty else { return [] }
+        let keys: [String] = try rows.map { try $0.decode("key") }
+        let audienceRows = try await database.query(
+            """
+            select u.event_key as audience_of, u.bundle_id as audience_bundle_id,
+                u.environment as audience_environment, u.storage_policy as audience_storage_policy,
+                c.id is not null as has_channel, \(PostgresChannelStore.columns)
+            from audiences u left join lateral (
+                select * from channels c
+                where c.event_key = u.event_key and c.bundle_id = u.bundle_id and c.environment = u.environment
+                    and c.storage_policy = u.storage_policy
+                order by c.state in ('creating', 'active', 'failed', 'missing') desc, c.created_at desc limit 1
+            ) c on true
+            where u.event_key = any(\(keys)) order by u.event_key, u.position
+            """)
+        var audiences: [String: [(Audience, Channel?)]] = [:]
+        for row in audienceRows {
+            let audience = Audience(
+                bundleID: try row.word("audience_bundle_id"), environment: try row.word("audience_environment"),
+                storagePolicy: try row.word("audience_storage_policy"))
+            let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
+            audiences[try row.decode("audience_of"), default: []].append((audience, channel))
+        }
+        return try rows.map { row in
+            let key: EventKey = try row.word("key")
+            let shown = audiences[key.rawValue] ?? []
+            let channelsOpenAt: Date? = try row.decode("channels_open_at")
+            return Event(
+                specification: EventSpecification(
+                    key: key, name: try row.decode("name"), kind: try row.decode("kind"),
+                    startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+                    channelsOpenAt: channelsOpenAt, audiences: shown.map(\.0),
+                    metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes),
+                state: try Self.state(row, now: now),
+                channels: shown.map {
+                    Audience.ChannelStatus(channel: $0.1, channelsOpenAt: channelsOpenAt, now: now)
+                },
+                createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"))
+        }
+    }
+}

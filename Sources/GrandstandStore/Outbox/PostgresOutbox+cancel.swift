@@ -1,0 +1,33 @@
+package import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresOutbox {
+    package func cancel(_ id: UUID, now: Date) async throws -> Bool? {
+        try await database.transaction { connection in
+            let known = try await connection.query("select scheduled from broadcasts where id = \(id) for update")
+            guard let row = known.first else { return nil }
+            if try row.decode(Bool.self, "scheduled") {
+                try await connection.query("update broadcasts set scheduled = false where id = \(id)")
+                return true
+            }
+            try await connection.query(
+                """
+                select from lanes where id in (select lane from deliveries where broadcast_id = \(id))
+                order by id for no key update
+                """)
+            let sent = try await connection.query(
+                """
+                select from deliveries where broadcast_id = \(id)
+                    and (attempts > 0 or is_end or state not in ('waiting', 'queued', 'superseded', 'cancelled')) limit 1
+                """)
+            guard sent.isEmpty else { return false }
+            try await connection.query(
+                """
+                update deliveries set state = 'cancelled', settled_at = \(now), next_attempt_at = null
+                where broadcast_id = \(id) and state in ('waiting', 'queued')
+                """)
+            return true
+        }
+    }
+}

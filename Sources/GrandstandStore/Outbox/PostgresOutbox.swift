@@ -1,0 +1,99 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// The outbox in the tables `broadcasts`, `deliveries` and `lanes`.
+///
+/// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
+/// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
+package struct PostgresOutbox: Outbox {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    /// States of deliveries that are not settled, as `deliveries_pending` is indexed.
+    static let pending: PostgresQuery = "('waiting', 'queued', 'sending')"
+
+    package func broadcast(_ id: UUID) async throws -> Broadcast? {
+        let rows = try await database.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
+        return try await complete(Array(rows)).first
+    }
+
+    package func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
+        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let rows = try await database.query(
+            """
+            select \(Self.columns) from broadcasts b
+            where b.event_key = \(key.rawValue)
+                and (\(cursorID)::uuid is null or (b.accepted_at, b.id) < (\(cursor?.date), \(cursorID)))
+            order by b.accepted_at desc, b.id desc limit \(page.limit + 1)
+            """)
+        return Page(rows: try await complete(Array(rows)), limit: page.limit) { broadcast in
+            TimeCursor(date: broadcast.acceptedAt, key: broadcast.id.uuidString).text
+        }
+    }
+
+    package func nextDue() async throws -> Date? {
+        try await database.query(
+            """
+            select least((select min(due_at) from lanes where due_at is not null),
+                (select min(send_at) from broadcasts where scheduled)) as at
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    private static let columns: PostgresQuery = """
+        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.warnings
+        """
+
+    /// Adds to each broadcast its deliveries, in the order of its event's audiences.
+    private func complete(_ rows: [PostgresRow]) async throws -> [Broadcast] {
+        guard !rows.isEmpty else { return [] }
+        let ids: [UUID] = try rows.map { try $0.decode("id") }
+        let deliveryRows = try await database.query(
+            """
+            select d.broadcast_id, l.bundle_id, l.environment, coalesce(d.channel_id, c.channel_id) as channel_id,
+                d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
+                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at
+            from deliveries d join lanes l on l.id = d.lane left join channels c on c.id = l.channel
+            where d.broadcast_id = any(\(ids)) order by d.id
+            """)
+        var deliveries: [UUID: [Delivery]] = [:]
+        for row in deliveryRows {
+            deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
+        }
+        return try rows.map { row in
+            let id: UUID = try row.decode("id")
+            return Broadcast(
+                id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
+                acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
+                isScheduled: try row.decode("scheduled"), deliveries: deliveries[id] ?? [],
+                warnings: try row.decode("warnings"))
+        }
+    }
+
+    private static func delivery(_ row: PostgresRow) throws -> Delivery {
+        Delivery(
+            bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+            channelID: try row.decode("channel_id"), state: try row.word("state"),
+            attempts: try row.decode("attempts"), priority: try row.priority("priority"),
+            apnsExpiration: try row.decode("apns_expiration"), timestamp: try row.decode("apns_timestamp"),
+            apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),
+            reason: try row.decode("reason"), nextAttemptAt: try row.decode("next_attempt_at"),
+            settledAt: try row.decode("settled_at"))
+    }
+}
+
+extension PostgresRow {
+    /// Reads a column that a CHECK keeps to Apple's three priorities.
+    func priority(_ column: String) throws -> APNsPriority {
+        let value: Int = try decode(column)
+        guard let priority = APNsPriority(rawValue: value) else {
+            throw UnknownWord(column: column, text: String(value))
+        }
+        return priority
+    }
+}

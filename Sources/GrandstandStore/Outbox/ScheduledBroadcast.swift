@@ -1,0 +1,57 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// A broadcast that waited for its `sendAt`, as its row has it.
+struct ScheduledBroadcast {
+    let id: UUID
+    let intake: BroadcastIntake
+
+    init(_ row: PostgresRow) throws {
+        id = try row.decode("id")
+        let priority: Int? = try row.decode("priority")
+        intake = BroadcastIntake(
+            eventKey: try row.word("event_key"),
+            request: BroadcastRequest(
+                payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
+                expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
+                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try SelectorList.read($0.bytes) }))
+    }
+}
+
+extension PostgresRow {
+    /// The organiser's part of the message, off the columns of `broadcasts`.
+    func payload() throws -> BroadcastPayload {
+        BroadcastPayload(
+            event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
+            alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
+            dismissalDate: try decode("dismissal_date"),
+            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes)
+    }
+}
+
+/// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment"}`.
+enum SelectorList {
+    static func text(_ selectors: [Audience.Selector]) -> String {
+        var writer = JSONWriter()
+        writer.array(selectors) { writer, selector in
+            writer.object { object in
+                object.member("bundleId", selector.bundleID.rawValue)
+                object.member("environment", selector.environment.rawValue)
+            }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    static func read(_ bytes: [UInt8]) throws -> [Audience.Selector] {
+        guard case .array(let elements) = try JSONValue(parsing: bytes).kind else { return [] }
+        return elements.compactMap { element in
+            var fields = JSONFields(element)
+            guard let bundleID = fields.text("bundleId").flatMap(BundleID.init),
+                let environment = fields.choice("environment", APNsEnvironment.self)
+            else { return nil }
+            return Audience.Selector(bundleID: bundleID, environment: environment)
+        }
+    }
+}
