@@ -28,6 +28,7 @@ let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
@@ -103,7 +104,7 @@ let package = Package(
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
-                configuration, crypto, hummingbird, hummingbirdTLS, lifecycle, log,
+                configuration, hummingbird, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL, signals,
             ],
             swiftSettings: settings),
 
@@ -116,8 +117,11 @@ let package = Package(
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
-                "APNsSimulator", "EmbeddedPostgres", "GrandstandApp", "GrandstandClient",
-                argumentParser, lifecycle, log,
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
+                argumentParser, lifecycle, log, signals,
+            ],
+            resources: [
+                .embedInCode("Demo/Data/world-cup-final-2022.json"), .embedInCode("Demo/Data/emoji-rangers.json"),
             ],
             swiftSettings: settings),
 
@@ -125,6 +129,27 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: ["EmbeddedPostgres", "GrandstandStore", "Postgres", log],
+            swiftSettings: settings),
+        .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
+        .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandStoreTests",
+            dependencies: ["APNsWire", "Grandstand", "GrandstandStore", "GrandstandTestKit", "Postgres", log],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandServiceTests",
+            dependencies: ["APNsWire", "Grandstand", "GrandstandService", log], swiftSettings: settings),
+        .testTarget(
+            name: "APNsClientTests",
+            dependencies: ["APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandAppTests", dependencies: ["APNsWire", "GrandstandApp"], swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient", "GrandstandTestKit", log,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", log], swiftSettings: settings),

@@ -1,2 +1,13 @@
-import ArgumentParser
-@main struct GrandstandTool: ParsableCommand { func run() {} }
+internal import ArgumentParser
+
+/// The one binary.
+@main
+struct GrandstandTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grandstand",
+        abstract: "APNs broadcast channels for Live Activities: events, channels, and updates that arrive.",
+        discussion: "Settings come from environment variables; README.md lists them.",
+        subcommands: [
+            ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
+        ])
+}

@@ -1,0 +1,39 @@
+/// What a test put between APNs and its client: rules in the order they were made; the first that matches acts.
+struct Interventions: Sendable {
+    enum Action: Sendable {
+        /// In place of APNs' own answer: channels and messages do not change.
+        case answer(SimulatorAnswer)
+        /// The request is processed, the answer kept until the hold is released.
+        case hold(Hold)
+        /// The request is processed and never answered.
+        case drop
+    }
+
+    private struct Rule: Sendable {
+        /// Requests it still acts on; `nil`: all.
+        var remaining: Int?
+        var matches: @Sendable (SimulatorRequest) -> Bool
+        var action: Action
+    }
+
+    private var rules: [Rule] = []
+
+    mutating func add(_ action: Action, count: Int?, where matches: @escaping @Sendable (SimulatorRequest) -> Bool) {
+        rules.append(Rule(remaining: count, matches: matches, action: action))
+    }
+
+    mutating func removeAll() { rules.removeAll() }
+
+    /// The action for `request`, using it up where it is counted.
+    mutating func claim(_ request: SimulatorRequest) -> Action? {
+        guard !rules.isEmpty else { return nil }
+        rules.removeAll { rule in
+            if rule.remaining == 0 { return true }
+            if case .hold(let hold) = rule.action { return hold.isReleased }
+            return false
+        }
+        guard let index = rules.firstIndex(where: { $0.matches(request) }) else { return nil }
+        if let remaining = rules[index].remaining { rules[index].remaining = remaining - 1 }
+        return rules[index].action
+    }
+}

@@ -1,0 +1,67 @@
+/// The newest requests, and whoever waits for some to come.
+struct Journal: Sendable {
+    /// Somebody waiting until `count` entries that match have been seen.
+    struct Waiter: Sendable {
+        var id: Int
+        var count: Int
+        var matches: @Sendable (JournalEntry) -> Bool
+        var found: [JournalEntry]
+        /// Yields what was found, once it suffices; finishes without, when nothing more will come.
+        var continuation: AsyncStream<[JournalEntry]>.Continuation
+    }
+
+    private var ring: Ring<JournalEntry>
+    private var waiters: [Waiter] = []
+    private var recorded = 0
+    private var lastWaiter = 0
+    private var isClosed = false
+
+    /// - Parameter capacity: entries kept; 0 keeps none (those who wait are served all the same).
+    init(capacity: Int) { ring = Ring(capacity: capacity) }
+
+    var entries: [JournalEntry] { ring.elements }
+
+    mutating func removeAll() { ring.removeAll() }
+
+    /// Adds an entry, numbering it.
+    ///
+    /// - Returns: the waiters it completed, to be resumed with what they found once no lock is held.
+    mutating func record(_ entry: JournalEntry) -> [Waiter] {
+        recorded += 1
+        var entry = entry
+        entry.number = recorded
+        _ = ring.append(entry)
+        guard !waiters.isEmpty else { return [] }
+        for index in waiters.indices where waiters[index].matches(entry) { waiters[index].found.append(entry) }
+        let complete = waiters.filter { $0.found.count >= $0.count }
+        waiters.removeAll { $0.found.count >= $0.count }
+        return complete
+    }
+
+    mutating func reserveWaiterID() -> Int {
+        lastWaiter += 1
+        return lastWaiter
+    }
+
+    /// Begins a wait.
+    ///
+    /// - Returns: what was found, when the entries kept suffice: nothing is waited for then.
+    mutating func wait(_ waiter: Waiter) -> [JournalEntry]? {
+        var waiter = waiter
+        waiter.found = entries.filter(waiter.matches)
+        if waiter.found.count >= waiter.count { return waiter.found }
+        if isClosed { waiter.continuation.finish() } else { waiters.append(waiter) }
+        return nil
+    }
+
+    mutating func stopWaiting(_ id: Int) {
+        waiters.removeAll { $0.id == id }
+    }
+
+    /// No more requests will come: the waits to end, and those begun later end at once.
+    mutating func close() -> [Waiter] {
+        isClosed = true
+        defer { waiters = [] }
+        return waiters
+    }
+}

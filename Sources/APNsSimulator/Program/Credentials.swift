@@ -1,0 +1,55 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// All that is read from, and where it is missing made in, the simulator's folder.
+struct Credentials {
+    static let serverKeyFile = "server.key"
+    static let serverCertificateFile = "server.pem"
+    static let providerKeyFile = "AuthKey_\(SimulatorIdentity.keyID).p8"
+
+    /// PEM: the server's certificate.
+    let certificate: String
+    /// PEM: its key.
+    let serverKey: String
+    /// Of every `AuthKey_<KEYID>.p8` in the folder.
+    let providerKeys: [ProviderKey]
+
+    init(in folder: Folder, teams: KeyTeams, now: Date) throws(SimulatorError) {
+        let authority = try CertificateAuthority(in: folder, now: now)
+        let key = try Self.key(Self.serverKeyFile, in: folder)
+        serverKey = key.pemRepresentation + "\n"
+        certificate = try authority.issue(for: key, names: .standard, now: now)
+        try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
+        _ = try Self.key(Self.providerKeyFile, in: folder)
+        providerKeys = try Self.providerKeys(in: folder, teams: teams)
+    }
+
+    /// The P-256 key in a file; a new one, written there, if there is none.
+    private static func key(_ name: String, in folder: Folder) throws(SimulatorError) -> P256.Signing.PrivateKey {
+        guard let text = try folder.read(name) else {
+            let key = P256.Signing.PrivateKey()
+            try folder.write(key.pemRepresentation + "\n", to: name, access: .owner)
+            return key
+        }
+        do {
+            return try P256.Signing.PrivateKey(pemRepresentation: text)
+        } catch {
+            throw SimulatorError(
+                "\(folder.path(name)) is not an EC P-256 private key in PEM: remove it, and a new one is made.")
+        }
+    }
+
+    private static func providerKeys(in folder: Folder, teams: KeyTeams) throws(SimulatorError) -> [ProviderKey] {
+        var keys: [ProviderKey] = []
+        for name in try folder.names() where name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") {
+            let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+            guard let pem = try folder.read(name) else { continue }
+            do {
+                keys.append(try ProviderKey(keyID: keyID, teamID: teams[keyID], pem: pem))
+            } catch {
+                throw SimulatorError("\(folder.path(name)) is not an EC P-256 private key in PEM: fix or remove it.")
+            }
+        }
+        return keys
+    }
+}

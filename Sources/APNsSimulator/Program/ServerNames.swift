@@ -1,0 +1,16 @@
+/// Names and addresses the simulator's certificate is good for.
+struct ServerNames {
+    var dns: [String]
+    /// IPv4 and IPv6 addresses as bytes.
+    var addresses: [[UInt8]]
+
+    /// This machine, a container named `simulator`, and Apple's hosts (apns-contract 1.1, 2.1), for whoever points
+    /// those names here.
+    static let standard = ServerNames(
+        dns: ["localhost", "simulator"] + apple,
+        addresses: [[127, 0, 0, 1], [UInt8](repeating: 0, count: 15) + [1]])
+
+    private static let apple = ["api", "api-broadcast", "api-manage-broadcast"].flatMap {
+        ["\($0).push.apple.com", "\($0).sandbox.push.apple.com"]
+    }
+}

@@ -1,0 +1,63 @@
+package import APNsWire
+internal import FoundationEssentials
+internal import Synchronization
+
+/// What a test sees of a simulator, also after it stopped. Before the start there is nothing to see.
+extension Simulator {
+    /// Where it listens; `nil` unless it runs.
+    package var addresses: SimulatorAddresses? {
+        running.withLock { phase in
+            if case .running(_, _, let addresses) = phase { addresses } else { nil }
+        }
+    }
+
+    /// The newest requests, oldest first, at most `SimulatorOptions.journalCapacity`.
+    package func journal() -> [JournalEntry] { look { $0.journal.entries } ?? [] }
+
+    /// Forgets the requests so far. Those who wait for some keep what they have found.
+    package func clearJournal() { look { $0.journal.removeAll() } }
+
+    /// The app's channels in the order they were created. The bundle ID matches without regard to case.
+    package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
+        look { $0.apns.channels(of: bundleID, in: environment) } ?? []
+    }
+
+    /// What a device that comes online now would be given.
+    package func storedMessage(
+        on channelID: String, of bundleID: String, in environment: APNsEnvironment
+    ) -> StoredMessage? {
+        let now = options.now()
+        return look { $0.apns.storedMessage(on: channelID, of: bundleID, in: environment, now: now) } ?? nil
+    }
+
+    /// Waits until `count` requests that match are in the journal, those it holds already included; wakes by the
+    /// request itself, without polling.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the simulator stops; `SimulatorError` before its start.
+    @discardableResult
+    package func requests(
+        _ count: Int, where matches: @escaping @Sendable (JournalEntry) -> Bool = { _ in true }
+    ) async throws -> [JournalEntry] {
+        guard let id = look({ $0.journal.reserveWaiterID() }) else {
+            throw SimulatorError("The simulator was not started: start it before waiting for requests.")
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: [JournalEntry].self)
+        let waiter = Journal.Waiter(id: id, count: count, matches: matches, found: [], continuation: continuation)
+        defer { look { $0.journal.stopWaiting(id) } }
+        if let found = look({ $0.journal.wait(waiter) }) ?? nil { return found }
+        for await found in stream { return found }
+        throw CancellationError()
+    }
+
+    @discardableResult
+    func look<Result: Sendable>(_ body: @Sendable (inout Exchange.Memory) -> Result) -> Result? {
+        let exchange = running.withLock { phase -> Exchange? in
+            switch phase {
+            case .idle, .starting: nil
+            case .running(let exchange, _, _): exchange
+            case .stopped(let exchange): exchange
+            }
+        }
+        return exchange?.memory.withLock { body(&$0) }
+    }
+}

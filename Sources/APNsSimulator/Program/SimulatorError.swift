@@ -1,0 +1,11 @@
+/// Why the simulator cannot start: one line that says what to do.
+package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A sentence, without a line break.
+    package let message: String
+
+    /// - Parameter message: says what is wrong and what to do, in one line.
+    package init(_ message: String) { self.message = message }
+
+    /// The message alone: what a command prints after `Error:`.
+    package var description: String { message }
+}

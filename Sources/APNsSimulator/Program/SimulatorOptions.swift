@@ -1,0 +1,38 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// What a simulator is started with.
+package struct SimulatorOptions: Sendable {
+    /// Address or name to listen on.
+    package var host = "127.0.0.1"
+    /// The development environment's port; production has the next one. 0: two free ports.
+    package var port = 0
+    /// Folder of the certificate authority and the provider keys; made if it is not there.
+    package var directory: String
+    /// What management paths do with capitals in a bundle ID.
+    package var capitals = CapitalsRule.refused
+    /// Channels of one app in one environment.
+    package var channelLimit = APNsLimits.channels
+    /// Which teams the keys in `directory` belong to.
+    package var teams = KeyTeams()
+    /// Requests the journal keeps, the newest ones.
+    package var journalCapacity = 5_000
+    /// Ids and the tails of channel IDs follow from it.
+    package var seed = UInt64.random(in: .min ... .max)
+    /// The simulator's clock: tokens, expirations and journal go by it.
+    package var now: @Sendable () -> Date = { Date() }
+
+    /// The defaults: free ports on this machine, everything as Apple has it.
+    package init(directory: String) { self.directory = directory }
+
+    /// - Throws: for a number out of its range.
+    func validate() throws(SimulatorError) {
+        guard (0...65_534).contains(port) else {
+            throw SimulatorError(
+                "Port \(port) cannot be used: choose one from 1 to 65534 (production takes the next), or 0.")
+        }
+        guard channelLimit >= 0 else {
+            throw SimulatorError("A channel limit of \(channelLimit) makes no sense: choose 0 or more.")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// The channels of one app in one environment.
+struct SimulatedApp: Sendable {
+    /// Deleted IDs remembered, the newest ones: beyond it, memory being finite, an ID counts as never issued.
+    static let rememberedDeletions = 20_000
+
+    private(set) var channels: [String: SimulatedChannel] = [:]
+    private var deleted: Set<String> = []
+    private var deletions = Ring<String>(capacity: rememberedDeletions)
+    private var issued = 0
+
+    var count: Int { channels.count }
+
+    /// In the order they were created. Apple documents no order.
+    var sorted: [SimulatedChannel] { channels.values.sorted { $0.number < $1.number } }
+
+    func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
+
+    mutating func add(_ id: String, _ policy: StoragePolicy, now: Date) {
+        issued += 1
+        channels[id] = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
+    }
+
+    /// - Returns: whether there was such a channel.
+    mutating func delete(_ id: String) -> Bool {
+        guard channels.removeValue(forKey: id) != nil else { return false }
+        deleted.insert(id)
+        if let forgotten = deletions.append(id) { deleted.remove(forgotten) }
+        return true
+    }
+
+    mutating func deleteAll() {
+        for id in channels.keys { _ = delete(id) }
+    }
+
+    /// Notes an accepted broadcast. `message` is `nil` when nothing is to be stored.
+    mutating func published(on id: String, storing message: StoredMessage?) {
+        channels[id]?.broadcasts += 1
+        if let message { channels[id]?.stored = message }
+    }
+}

@@ -1,0 +1,43 @@
+package import APNsWire
+
+/// What the simulator says to a request.
+package struct SimulatorAnswer: Sendable, Hashable {
+    /// The HTTP status.
+    package var status: Int
+    /// Lowercase names; `apns-request-id` is always among them.
+    package var headers: [SimulatorRequest.Header]
+    /// Empty, or JSON.
+    package var body: [UInt8]
+    /// Why it was refused; `nil` when it was accepted.
+    package var reason: APNsReason?
+    /// The request carried a token APNs accepts: from here on the connection may have many streams
+    /// (apns-contract section 6).
+    package var tokenAccepted: Bool
+
+    /// An answer in its parts; `apns-request-id` is added before it goes out.
+    package init(
+        status: Int, headers: [SimulatorRequest.Header] = [], body: [UInt8] = [], reason: APNsReason? = nil,
+        tokenAccepted: Bool = false
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.reason = reason
+        self.tokenAccepted = tokenAccepted
+    }
+
+    /// A refusal in APNs' form: `{"reason":"…"}` with the reason's documented status.
+    ///
+    /// - Parameter status: another status than the documented one; needed for reasons `APNsReason.table` lacks,
+    ///   which are sent with 400 otherwise.
+    package static func refusal(_ reason: APNsReason, status: Int? = nil) -> Self {
+        Self(
+            status: status ?? reason.status ?? 400, headers: [.init(APNsHeader.contentType, "application/json")],
+            body: Array("{\"reason\":\(JSONText.quoted(reason.rawValue))}".utf8), reason: reason)
+    }
+
+    /// The value of the first field of that (lowercase) name.
+    package subscript(header name: String) -> String? {
+        headers.first { $0.name == name }?.value
+    }
+}

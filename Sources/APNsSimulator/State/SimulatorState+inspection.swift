@@ -1,0 +1,33 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What a test may look at and turn, which APNs' own protocol does not show.
+extension SimulatorState {
+    /// The app's channels in the order they were created. The bundle ID matches without regard to case.
+    package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
+        apps[AppKey(name: bundleID.lowercased(), environment: environment)]?.sorted ?? []
+    }
+
+    /// What a device that comes online at `now` would be given; `nil` when nothing is stored or it has expired.
+    package func storedMessage(
+        on channelID: String, of bundleID: String, in environment: APNsEnvironment, now: Date
+    ) -> StoredMessage? {
+        let app = AppKey(name: bundleID.lowercased(), environment: environment)
+        guard let stored = apps[app]?.channels[channelID]?.stored, stored.expiresAt > now else { return nil }
+        return stored
+    }
+
+    /// Turns the Broadcast capability of an app on or off, as in Apple's developer portal. Off deletes every channel
+    /// of the app in both environments, irreversibly (apns-contract 1.2).
+    package mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
+        let name = bundleID.lowercased()
+        if isOn {
+            capabilityOff.remove(name)
+        } else {
+            capabilityOff.insert(name)
+            for environment in APNsEnvironment.allCases {
+                apps[AppKey(name: name, environment: environment)]?.deleteAll()
+            }
+        }
+    }
+}

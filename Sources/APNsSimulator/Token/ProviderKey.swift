@@ -1,0 +1,22 @@
+internal import Crypto
+
+/// The public half of a provider key: who may speak for a team.
+package struct ProviderKey: Sendable {
+    /// The `kid` of its tokens.
+    package let keyID: String
+    /// The `iss` of its tokens.
+    package let teamID: String
+    let publicKey: P256.Signing.PublicKey
+
+    /// - Parameter pem: the text of an `AuthKey_<KEYID>.p8` file (PKCS#8, EC P-256).
+    /// - Throws: `SimulatorError` that says what the text is not.
+    package init(keyID: String, teamID: String, pem: String) throws(SimulatorError) {
+        self.keyID = keyID
+        self.teamID = teamID
+        do {
+            publicKey = try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey
+        } catch {
+            throw SimulatorError("Key \(keyID) is not an EC P-256 private key in PEM (PKCS#8).")
+        }
+    }
+}

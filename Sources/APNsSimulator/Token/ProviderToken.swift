@@ -1,0 +1,49 @@
+internal import APNsWire
+internal import Crypto
+internal import FoundationEssentials
+
+/// A provider token whose signature holds (apns-contract section 5).
+struct ProviderToken: Sendable, Hashable {
+    var keyID: String
+    var teamID: String
+    /// Seconds since 1970.
+    var issuedAt: Double
+
+    /// Reads a JWT and verifies all of it that does not change with time.
+    ///
+    /// - Throws: `InvalidProviderToken` unless it is ES256, of a known key and of that key's team, with a number as
+    ///   `iat`, and signed by the key.
+    init(_ token: String, keys: [String: ProviderKey]) throws(Refusal) {
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = Self.decode(parts[0]).flatMap(JSONObject.init),
+            let claims = Self.decode(parts[1]).flatMap(JSONObject.init),
+            let signature = Self.decode(parts[2]),
+            header["alg"] == .string("ES256"),
+            case .string(let keyID)? = header["kid"], let key = keys[keyID],
+            claims["iss"] == .string(key.teamID),
+            case .number(let text)? = claims["iat"], let issuedAt = Double(text), issuedAt.isFinite,
+            let ecdsa = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            key.publicKey.isValidSignature(ecdsa, for: Data(token.utf8.prefix(parts[0].count + 1 + parts[1].count)))
+        else { throw Refusal(.invalidProviderToken) }
+        self.keyID = keyID
+        self.teamID = key.teamID
+        self.issuedAt = issuedAt
+    }
+
+    /// base64url without padding (RFC 7515 section 2); `nil` for anything else.
+    private static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+        var standard: [UInt8] = []
+        standard.reserveCapacity(text.count + 3)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: standard.append(byte)
+            }
+        }
+        while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+        return Data(base64Encoded: Data(standard)).map { Array($0) }
+    }
+}

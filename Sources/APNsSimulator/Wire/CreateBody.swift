@@ -1,0 +1,31 @@
+internal import APNsWire
+
+/// The body of a create request (apns-contract 1.2): exactly a policy and a push type.
+struct CreateBody: Hashable {
+    var storagePolicy: StoragePolicy
+
+    /// Checked in this order:
+    ///
+    /// 1. not a JSON object (an empty body included): `BadRequestPayload`
+    /// 2. another key: `BadRequestParams`
+    /// 3. the policy absent, or a number other than 0 and 1: `MissingChannelQueueSize` (as observed);
+    ///    not a number at all, a string such as `"1"` included: `BadRequestParams`
+    /// 4. the push type absent: `MissingPushType`; not exactly `LiveActivity`: `InvalidPushType`
+    init(_ body: [UInt8]) throws(Refusal) {
+        guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
+        guard object.members.keys.allSatisfy({ $0 == "message-storage-policy" || $0 == "push-type" }) else {
+            throw Refusal(.badRequestParams)
+        }
+        switch object["message-storage-policy"] {
+        case nil: throw Refusal(.missingChannelQueueSize)
+        case .number(let text)?:
+            guard let policy = Int(text).flatMap(StoragePolicy.init(wireValue:)) else {
+                throw Refusal(.missingChannelQueueSize)
+            }
+            storagePolicy = policy
+        default: throw Refusal(.badRequestParams)
+        }
+        guard let pushType = object["push-type"] else { throw Refusal(.missingPushType) }
+        guard pushType == .string(PushType.json) else { throw Refusal(.invalidPushType) }
+    }
+}

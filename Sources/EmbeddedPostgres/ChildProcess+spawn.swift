@@ -1,0 +1,74 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    internal import Darwin
+    private typealias SpawnAttributes = posix_spawnattr_t?
+    private typealias SpawnActions = posix_spawn_file_actions_t?
+#else
+    internal import Glibc
+    private typealias SpawnAttributes = posix_spawnattr_t
+    private typealias SpawnActions = posix_spawn_file_actions_t
+#endif
+
+extension ChildProcess {
+    /// `posix_spawn` with everything a child could inherit by accident taken away.
+    static func spawn(
+        _ arguments: [String], environment: [String: String], descriptors: [Int32: Descriptor]
+    ) throws -> pid_t {
+        #if canImport(Darwin)
+            var attributes: SpawnAttributes = nil
+            var actions: SpawnActions = nil
+        #else
+            var attributes = SpawnAttributes()
+            var actions = SpawnActions()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+
+        setSignals(of: &attributes)
+        // Descriptors above every number asked for, so that placing one does not overwrite another still to be placed.
+        let clear = (descriptors.keys.max() ?? 2) + 1
+        let copies = try descriptors.mapValues { try $0.copy(from: clear) }
+        for number: Int32 in 0...2 where copies[number] == nil {
+            let mode = number == 0 ? O_RDONLY : O_WRONLY
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", mode, 0)
+        }
+        for (number, copy) in copies { posix_spawn_file_actions_adddup2(&actions, copy.number, number) }
+        #if !canImport(Darwin)
+            // Not every descriptor of a process is close-on-exec: a leaked socket would keep its port taken.
+            posix_spawn_file_actions_addclosefrom_np(&actions, max(clear, 3))
+        #endif
+
+        let argv = arguments.map { strdup($0) } + [nil]
+        defer { argv.forEach { free($0) } }
+        let envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { envp.forEach { free($0) } }
+
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, arguments[0], &actions, &attributes, argv, envp)
+        withExtendedLifetime(copies) {}
+        guard code == 0 else { throw SystemError(code: code, call: "start \(arguments[0])") }
+        return pid
+    }
+
+    private static func setSignals(of attributes: inout SpawnAttributes) {
+        // A server ignores SIGPIPE, and SIGINT and SIGTERM while it handles them elsewhere; a shell that inherits an
+        // ignored signal can never catch it.
+        var defaults = sigset_t()
+        sigfillset(&defaults)
+        sigdelset(&defaults, SIGKILL)
+        sigdelset(&defaults, SIGSTOP)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        #if canImport(Darwin)
+            let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID | POSIX_SPAWN_CLOEXEC_DEFAULT
+        #else
+            let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | Int32(POSIX_SPAWN_SETSID)
+        #endif
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+}

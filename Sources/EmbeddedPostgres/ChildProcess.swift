@@ -1,0 +1,83 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A child process that starts with nothing of ours but what it is given: in its own session, so that Ctrl-C in a
+/// terminal does not reach it; signals at their defaults; no descriptor but those named.
+final class ChildProcess: Sendable {
+    /// How a process ended.
+    enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+        /// Somebody else took its status: the process ignores SIGCHLD.
+        case unknown
+
+        var isSuccess: Bool { self == .exited(0) }
+    }
+
+    private enum State {
+        case running([CheckedContinuation<Ending, Never>])
+        case ended(Ending)
+    }
+
+    let pid: pid_t
+    private let state = Mutex(State.running([]))
+
+    /// Starts `arguments[0]`, an absolute path. `descriptors` are ours to keep: the child gets copies at the numbers
+    /// named; standard input is empty and standard output and error go nowhere unless named.
+    ///
+    /// - Throws: `SystemError` when it cannot be started.
+    init(_ arguments: [String], environment: [String: String], descriptors: [Int32: Descriptor] = [:]) throws {
+        pid = try Self.spawn(arguments, environment: environment, descriptors: descriptors)
+        // A thread of its own: a blocking wait has no place on the threads that run async code.
+        let waiter = Thread { [self] in finish(Self.wait(for: pid)) }
+        waiter.stackSize = 256 << 10
+        waiter.start()
+    }
+
+    /// How it ended; waits for that. Cancelling the caller does not end the wait: end the child.
+    var ending: Ending {
+        get async {
+            await withCheckedContinuation { continuation in
+                let already: Ending? = state.withLock { state in
+                    switch state {
+                    case .ended(let ending): return ending
+                    case .running(let waiting):
+                        state = .running(waiting + [continuation])
+                        return nil
+                    }
+                }
+                if let already { continuation.resume(returning: already) }
+            }
+        }
+    }
+
+    /// How it ended, or nil while it runs.
+    var endingSoFar: Ending? {
+        state.withLock { if case .ended(let ending) = $0 { ending } else { nil } }
+    }
+
+    private func finish(_ ending: Ending) {
+        let waiting: [CheckedContinuation<Ending, Never>] = state.withLock { state in
+            guard case .running(let waiting) = state else { return [] }
+            state = .ended(ending)
+            return waiting
+        }
+        for continuation in waiting { continuation.resume(returning: ending) }
+    }
+
+    private static func wait(for pid: pid_t) -> Ending {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) == -1 {
+            guard errno == EINTR else { return .unknown }
+        }
+        // The two macros Swift does not import: the low seven bits are the signal, the next eight the exit status.
+        let signal = status & 0x7F
+        return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+    }
+}

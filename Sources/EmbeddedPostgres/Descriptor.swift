@@ -1,0 +1,61 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A file descriptor that closes with its last reference and is never inherited by chance (close-on-exec).
+final class Descriptor: Sendable {
+    let number: Int32
+
+    private init(_ number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        close(number)
+    }
+
+    /// Opens a file; a new one is for its owner alone.
+    static func open(_ path: String, _ flags: Int32) throws -> Descriptor {
+        #if canImport(Darwin)
+            let number = Darwin.open(path, flags | O_CLOEXEC, 0o600)
+        #else
+            let number = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+        #endif
+        guard number >= 0 else { throw SystemError(code: errno, call: "open \(path)") }
+        return Descriptor(number)
+    }
+
+    /// A pipe's two ends.
+    static func pipe() throws -> (read: Descriptor, write: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Darwin)
+            // Between the two calls another thread could start a process that inherits the ends; those of ours do not.
+            guard Darwin.pipe(&ends) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #else
+            guard pipe2(&ends, O_CLOEXEC) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
+        #endif
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    /// A copy with the lowest free number that is not below `lowest`.
+    func copy(from lowest: Int32) throws -> Descriptor {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
+        guard copy >= 0 else { throw SystemError(code: errno, call: "copy a descriptor") }
+        return Descriptor(copy)
+    }
+}
+
+/// An error number of the system with what was tried.
+struct SystemError: Error, CustomStringConvertible {
+    let code: Int32
+    let call: String
+
+    /// The system's words for the number.
+    var why: String { String(cString: strerror(code)) }
+    var description: String { "cannot \(call): \(why)" }
+}

@@ -1,0 +1,118 @@
+package import APNsClient
+package import APNsWire
+package import Configuration
+package import FoundationEssentials
+internal import HTTP2
+internal import Logging
+
+extension Configuration {
+    /// Reads the settings of interface.md from environment variables.
+    ///
+    /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
+    package init(environment: [String: String]) throws(ConfigurationError) {
+        try self.init(Settings(environment))
+    }
+
+    private init(_ settings: Settings) throws(ConfigurationError) {
+        database =
+            settings["DATABASE_URL"].map(DatabaseSource.url)
+            ?? .embedded(directory: settings["GRANDSTAND_DATA_DIR"] ?? ".grandstand")
+        host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
+        port = try settings.integer("GRANDSTAND_PORT", in: 0...65_535) ?? 8080
+        tls = try Self.tls(settings)
+        keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
+        endpoints = Endpoints(
+            send: [
+                .development: try settings.endpoint(
+                    "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", APNsEnvironment.development.sendURL),
+                .production: try settings.endpoint(
+                    "GRANDSTAND_APNS_PRODUCTION_SEND_URL", APNsEnvironment.production.sendURL),
+            ],
+            manage: [
+                .development: try settings.endpoint(
+                    "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", APNsEnvironment.development.manageURL),
+                .production: try settings.endpoint(
+                    "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", APNsEnvironment.production.manageURL),
+            ])
+        trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
+        connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64) ?? 2
+        requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
+        laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
+        retireAfter = try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400
+        drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
+        logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
+        logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
+    }
+
+    private static func tls(_ settings: Settings) throws(ConfigurationError) -> TLS? {
+        let certificate = try settings.readableFile("GRANDSTAND_TLS_CERT")
+        let key = try settings.readableFile("GRANDSTAND_TLS_KEY")
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLS(certificatePath: certificate, keyPath: key)
+        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "is needed beside GRANDSTAND_TLS_KEY")
+        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "is needed beside GRANDSTAND_TLS_CERT")
+        }
+    }
+}
+
+/// Variables read by name, through swift-configuration, each checked.
+private struct Settings {
+    private let reader: ConfigReader
+
+    init(_ environment: [String: String]) {
+        reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
+    }
+
+    /// The variable's text; one that is set to nothing counts as unset.
+    subscript(variable: String) -> String? {
+        let key = ConfigKey(variable.lowercased().split(separator: "_").map(String.init))
+        return reader.string(forKey: key, isSecret: true).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func integer(_ variable: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+        guard let text = self[variable] else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw ConfigurationError(
+                variable, "\(text) is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    func seconds(_ variable: String, in range: ClosedRange<Double>) throws(ConfigurationError) -> Double? {
+        guard let text = self[variable] else { return nil }
+        guard let value = Double(text), range.contains(value) else {
+            throw ConfigurationError(
+                variable, "\(text) is not a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ variable: String
+    ) throws(ConfigurationError) -> Choice? {
+        guard let text = self[variable] else { return nil }
+        guard let choice = Choice(rawValue: text.lowercased()) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError(variable, "\(text) is none of \(words)")
+        }
+        return choice
+    }
+
+    func endpoint(_ variable: String, _ standard: String) throws(ConfigurationError) -> Endpoint {
+        let text = self[variable] ?? standard
+        guard let endpoint = Endpoint(url: text) else {
+            throw ConfigurationError(
+                variable, "\(text) is not a base URL such as https://api.push.apple.com:443, host and port together")
+        }
+        return endpoint
+    }
+
+    func readableFile(_ variable: String) throws(ConfigurationError) -> String? {
+        guard let path = self[variable] else { return nil }
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            throw ConfigurationError(variable, "the file \(path) cannot be read")
+        }
+        return path
+    }
+}

@@ -1,0 +1,55 @@
+package import APNsClient
+package import APNsWire
+package import FoundationEssentials
+package import HTTP2
+package import Logging
+
+/// Everything a server can be told, checked before anything is opened.
+package struct Configuration: Sendable {
+    /// Where the database is.
+    package enum DatabaseSource: Sendable, Hashable {
+        /// A libpq connection string, as it is.
+        case url(String)
+        /// A private cluster in this folder.
+        case embedded(directory: String)
+    }
+
+    /// PEM files; the API speaks HTTPS with them.
+    package struct TLS: Sendable, Hashable {
+        package var certificatePath: String
+        package var keyPath: String
+    }
+
+    package enum LogFormat: String, Sendable, Hashable, CaseIterable {
+        case text
+        case json
+    }
+
+    package var database: DatabaseSource
+    package var host: String
+    /// 0: a free one is picked and logged.
+    package var port: Int
+    package var tls: TLS?
+    package var keyDirectory: String
+    package var endpoints: Endpoints
+    package var trustRoots: HTTP2ClientConfiguration.TrustRoots
+    /// Connections to APNs for each host, team and key.
+    package var connections: Int
+    /// Until an unanswered request to APNs counts as unanswered.
+    package var requestTimeout: Duration
+    /// Seconds between two messages of one lane; 0: none.
+    package var laneInterval: TimeInterval
+    /// Seconds an ended event's channel is kept at least.
+    package var retireAfter: TimeInterval
+    /// How long a stop waits for sends under way.
+    package var drain: Duration
+    package var logLevel: Logger.Level
+    package var logFormat: LogFormat
+}
+
+/// A setting that cannot be used: one line that names it.
+package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ variable: String, _ why: String) { description = "\(variable): \(why)" }
+}

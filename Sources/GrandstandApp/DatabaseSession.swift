@@ -1,0 +1,87 @@
+internal import EmbeddedPostgres
+package import Grandstand
+internal import GrandstandStore
+package import Logging
+package import Postgres
+
+/// A database opened for this process, with the cluster behind it when it is the embedded one.
+package struct DatabaseSession: Sendable {
+    package let pool: PostgresPool
+    private let cluster: PostgresCluster?
+
+    /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
+    ///
+    /// - Throws: `StartError`, saying which command to run; nothing is left running then.
+    package static func open(_ source: Configuration.DatabaseSource, logger: Logger) async throws -> DatabaseSession {
+        let session = try await connect(source, logger: logger)
+        do {
+            if session.cluster != nil {
+                _ = try await session.migrate()
+            } else {
+                try await session.requireCurrentSchema()
+            }
+            return session
+        } catch {
+            await session.close()
+            throw Self.explain(error)
+        }
+    }
+
+    /// Opens the database whatever its schema is, for `migrate`.
+    package static func connect(
+        _ source: Configuration.DatabaseSource, logger: Logger
+    ) async throws -> DatabaseSession {
+        switch source {
+        case .url(let url):
+            return DatabaseSession(pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: nil)
+        case .embedded(let directory):
+            let cluster = PostgresCluster(directory: directory, logger: logger)
+            do {
+                let url = try await cluster.start()
+                return DatabaseSession(
+                    pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: cluster)
+            } catch {
+                await cluster.stop()
+                throw StartError("\(error)")
+            }
+        }
+    }
+
+    /// The API keys in the database.
+    package var keys: any KeyStore { PostgresKeyStore(Database(pool)) }
+
+    /// Applies what is missing and returns the names.
+    package func migrate() async throws -> [String] {
+        do {
+            return try await Migrator(pool).migrate()
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    package func close() async {
+        await pool.close()
+        await cluster?.stop()
+    }
+
+    private func requireCurrentSchema() async throws {
+        switch try await Migrator(pool).status() {
+        case .current: return
+        case .behind(let names):
+            throw StartError(
+                "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
+                    + "run `grandstand migrate` with the same DATABASE_URL")
+        case .ahead(let version): throw MigrationRefusal.ahead(version: version)
+        case .changed(let name): throw MigrationRefusal.changed(name: name)
+        }
+    }
+
+    private static func explain(_ error: any Error) -> StartError {
+        switch error {
+        case let error as StartError: error
+        case let error as MigrationRefusal: StartError("\(error)")
+        case let error as PostgresError: StartError("the database cannot be used: \(error)")
+        default: StartError("the database cannot be used: \(error)")
+        }
+    }
+}

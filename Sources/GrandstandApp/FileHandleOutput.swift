@@ -1,0 +1,35 @@
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Glibc)
+    private import Glibc
+#elseif canImport(Musl)
+    private import Musl
+#endif
+
+/// Writes whole lines to a descriptor; what cannot be written is dropped, for logging must not stop the work.
+struct FileHandleOutput: Sendable {
+    private let descriptor: Int32
+
+    static let standardError = FileHandleOutput(descriptor: 2)
+
+    func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = unsafeWrite(UnsafeRawBufferPointer(rebasing: rest))
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    private func unsafeWrite(_ buffer: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+            Darwin.write(descriptor, buffer.baseAddress, buffer.count)
+        #elseif canImport(Glibc)
+            Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+        #else
+            Musl.write(descriptor, buffer.baseAddress, buffer.count)
+        #endif
+    }
+}

@@ -1,0 +1,15 @@
+package import Logging
+
+extension Configuration {
+    /// The logger everything is given; its lines go to standard error.
+    package func makeLogger() -> Logger {
+        var logger = Logger(label: "grandstand") { label in
+            switch logFormat {
+            case .text: StreamLogHandler.standardError(label: label)
+            case .json: JSONLogHandler(label: label)
+            }
+        }
+        logger.logLevel = logLevel
+        return logger
+    }
+}

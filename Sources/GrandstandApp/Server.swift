@@ -1,0 +1,160 @@
+internal import APNsClient
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import GrandstandAPI
+internal import GrandstandService
+internal import GrandstandStore
+package import Logging
+internal import Postgres
+internal import ServiceLifecycle
+package import UnixSignals
+
+/// A server, built and not yet running: `serve`, the demo and the end-to-end tests all run this.
+package struct Server: Sendable {
+    /// For commands and tests that need a key before there is one.
+    package let keys: any KeyStore
+
+    private let configuration: Configuration
+    private let database: DatabaseSession
+    private let gateway: APNsClient
+    private let signals: PostgresWakeSignals
+    private let provisioner: Provisioner
+    private let dispatcher: Dispatcher
+    private let api: API
+    private let logger: Logger
+
+    /// Opens the database and wires everything to it. What can fail fails here, before anything is listened on.
+    ///
+    /// - Throws: `ConfigurationError`, `StartError`: one line each.
+    package static func build(_ configuration: Configuration, logger: Logger) async throws -> Server {
+        let keyRing = KeyRing(directory: configuration.keyDirectory)
+        if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
+        if let tls = configuration.tls { _ = try HTTPServer.tlsConfiguration(tls) }
+        try await HTTPServer.probe(configuration)
+        let database = try await DatabaseSession.open(configuration.database, logger: logger)
+        return Server(configuration, database: database, keyRing: keyRing, logger: logger)
+    }
+
+    private init(_ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, logger: Logger) {
+        let now: @Sendable () -> Date = { Date() }
+        let store = Database(database.pool)
+        let apps = PostgresAppStore(store)
+        let channels = PostgresChannelStore(store)
+        let events = PostgresEventStore(store)
+        let outbox = PostgresOutbox(store)
+        let keys = PostgresKeyStore(store)
+
+        var settings = APNsClient.Settings(endpoints: configuration.endpoints)
+        settings.trustRoots = configuration.trustRoots
+        settings.connections = configuration.connections
+        settings.requestTimeout = configuration.requestTimeout
+        let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
+        let signals = PostgresWakeSignals(database.pool)
+        let calls = ChannelCalls(gateway: gateway, channels: channels, apps: apps, now: now, logger: logger)
+        // Longer than a request to APNs can take, short enough that a dead replica's work moves on soon.
+        let lease = configuration.requestTimeout.seconds + 3
+
+        self.configuration = configuration
+        self.database = database
+        self.gateway = gateway
+        self.signals = signals
+        self.keys = keys
+        self.logger = logger
+        provisioner = Provisioner(
+            channels: channels, calls: calls, signals: signals,
+            // A creation may ask twice, for bundle IDs with capitals.
+            settings: .init(retireAfter: configuration.retireAfter, lease: lease + configuration.requestTimeout.seconds),
+            now: now, logger: logger)
+        dispatcher = Dispatcher(
+            outbox: outbox, gateway: gateway, signals: signals,
+            settings: .init(
+                concurrency: 100 * configuration.connections * APNsEnvironment.allCases.count,
+                laneInterval: configuration.laneInterval, lease: lease, drain: configuration.drain),
+            now: now, logger: logger)
+        api = API(
+            API.Dependencies(
+                apps: apps, channels: channels, events: events, outbox: outbox, keys: keys, gateway: gateway,
+                desk: ChannelDesk(
+                    gateway: gateway, channels: channels, calls: calls,
+                    lease: lease + configuration.requestTimeout.seconds, now: now),
+                intake: Intake(outbox: outbox, now: now),
+                readiness: { await Self.readiness(of: database) },
+                retireAfter: configuration.retireAfter, now: now))
+    }
+
+    /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
+    /// the drain time, the rest stays in the outbox; the database is closed last.
+    ///
+    /// - Parameter onListening: called with the port once requests are taken.
+    package func run(
+        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) async throws {
+        let http = HTTPServer(configuration: configuration, api: api, logger: logger) { [logger, configuration] port in
+            logger.info(
+                "listening",
+                metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
+            await onListening(port)
+        }
+        // Stopped from the last to the first: the listener, the dispatcher, the rest.
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [
+                    .init(service: SignalService(signals: signals), serviceName: "signals"),
+                    .init(service: provisioner, serviceName: "provisioner"),
+                    .init(service: dispatcher, serviceName: "dispatcher"),
+                    .init(service: http, serviceName: "http"),
+                ],
+                gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
+        do {
+            try await group.run()
+            await close()
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    /// Closes what `build` opened, for a server that is not run.
+    package func close() async {
+        await gateway.close()
+        await database.close()
+    }
+
+    private static func readiness(of database: DatabaseSession) async -> Readiness {
+        do {
+            switch try await Migrator(database.pool).status() {
+            case .current: return Readiness(database: true)
+            case .behind(let names): return Readiness(database: false, detail: "migrations are missing: \(names)")
+            case .ahead(let version):
+                return Readiness(database: false, detail: "the database has migration \(version), newer than this binary")
+            case .changed(let name): return Readiness(database: false, detail: "migration \(name) was changed")
+            }
+        } catch {
+            return Readiness(database: false, detail: "the database does not answer")
+        }
+    }
+
+    /// The service group narrates its work at info; that is for debugging.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        if logger.logLevel == .info { logger.logLevel = .notice }
+        return logger
+    }
+}
+
+/// Keeps LISTEN going for as long as the loops run.
+private struct SignalService: Service {
+    let signals: PostgresWakeSignals
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await signals.run() }
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var seconds: TimeInterval {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

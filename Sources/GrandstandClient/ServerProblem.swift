@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// A refusal of the server: RFC 9457's members, and what Grandstand adds.
+public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    public let status: Int
+    /// The last part of the problem's `type`, e.g. `event-ended`; empty when the answer was no problem document.
+    public let slug: String
+    public let title: String
+    public let detail: String
+
+    /// Reads an answer; one that is no problem document becomes a problem that says so.
+    public init(_ answer: GrandstandClient.Answer) {
+        struct Document: Decodable {
+            let type: String
+            let title: String
+            let detail: String?
+        }
+        status = answer.status
+        guard let document = try? JSONDecoder().decode(Document.self, from: answer.body) else {
+            slug = ""
+            title = "HTTP \(answer.status)"
+            detail = String(decoding: answer.body.prefix(200), as: UTF8.self)
+            return
+        }
+        slug = document.type.split(separator: "/").last.map(String.init) ?? document.type
+        title = document.title
+        detail = document.detail ?? ""
+    }
+
+    public var description: String { detail.isEmpty ? title : "\(title): \(detail)" }
+}
+
+extension JSONDecoder {
+    /// Times as the API writes them: RFC 3339 with milliseconds.
+    static var grandstand: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            do {
+                return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            } catch {
+                return try Date(text, strategy: .iso8601)
+            }
+        }
+        return decoder
+    }
+}

@@ -1,0 +1,197 @@
+internal import APNsWire
+internal import Foundation
+internal import GrandstandClient
+
+/// The main job, step by step, through the public API; each step says what came of it and stops the demo when it is not
+/// what it should be.
+struct DemoMatch: Sendable {
+    static let bundleID = "com.example.GrandstandDemo"
+
+    let stage: DemoStage
+    let events: [DemoEvent]
+    let report: DemoReport
+
+    /// Steps reported for `events`.
+    static func steps(for events: [DemoEvent]) -> Int {
+        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 2 + $1.broadcasts.count + 2 } + 1
+    }
+
+    /// Both environments and both policies: the second event has them the other way round.
+    private static func audiences(_ index: Int) -> [(environment: APNsEnvironment, policy: StoragePolicy)] {
+        index.isMultiple(of: 2)
+            ? [(.development, .noMessageStored), (.production, .mostRecentMessageStored)]
+            : [(.development, .mostRecentMessageStored), (.production, .noMessageStored)]
+    }
+
+    func play() async throws {
+        try await registerApp()
+        for (index, event) in events.enumerated() {
+            report.heading(event.name)
+            try await create(event, Self.audiences(index))
+            for broadcast in event.broadcasts { try await send(broadcast, of: event) }
+            try await checkTheEnd(of: event)
+        }
+        report.heading("Quota")
+        try await showQuota()
+    }
+
+    private func registerApp() async throws {
+        let body = ["name": "Grandstand Demo", "teamId": DemoStage.team, "keyId": DemoStage.key]
+        let answer = try await stage.client.send(
+            "PUT", "/v1/apps/\(Self.bundleID)", json: try JSONEncoder().encode(body))
+        try expect(answer, 201)
+        report.step("app \(Self.bundleID)", "registered, capitals and all")
+    }
+
+    private func create(
+        _ event: DemoEvent, _ audiences: [(environment: APNsEnvironment, policy: StoragePolicy)]
+    ) async throws {
+        let body: [String: Any] = [
+            "name": event.name, "kind": event.kind,
+            "audiences": audiences.map { audience in
+                [
+                    "bundleId": Self.bundleID, "environment": audience.environment.rawValue,
+                    "storagePolicy": audience.policy.rawValue,
+                ]
+            },
+        ]
+        let path = "/v1/events/\(GrandstandClient.encoded(event.key))"
+        try expect(
+            try await stage.client.send("PUT", path, json: try JSONSerialization.data(withJSONObject: body)), 201)
+        report.step("event \(event.key)", "declared for \(audiences.count) audiences")
+
+        let shown: EventView = try await poll("the channels of \(event.key)") {
+            let view: EventView = try await stage.client.call("GET", path)
+            return view.audiences.allSatisfy { $0.channel.state == "active" } ? view : nil
+        }
+        for audience in shown.audiences {
+            report.step(
+                "channel in \(audience.environment), \(audience.storagePolicy)",
+                "APNs: 201 \(audience.channel.channelId ?? "")")
+        }
+        for audience in shown.audiences {
+            let found = try await stage.client.lookup(
+                bundleID: Self.bundleID, environment: audience.environment, eventKey: event.key)
+            let known = APNsEnvironment(rawValue: audience.environment).map {
+                stage.simulator.channels(of: Self.bundleID, in: $0).contains { $0.id == found.channelId }
+            }
+            guard found.channelId == audience.channel.channelId, known ?? false else {
+                throw DemoFailure("lookup of \(event.key) answered \(found.channelId), which APNs does not list")
+            }
+            report.step("an app looks it up in \(audience.environment)", found.channelId)
+        }
+    }
+
+    private func send(_ broadcast: DemoEvent.Broadcast, of event: DemoEvent) async throws {
+        let accepted: BroadcastView = try await stage.client.call(
+            "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts", json: broadcast.body)
+        let done: BroadcastView = try await poll("the broadcast \(broadcast.label)") {
+            let view: BroadcastView = try await stage.client.call("GET", "/v1/broadcasts/\(accepted.id)")
+            return view.state == "done" ? view : nil
+        }
+        for delivery in done.deliveries {
+            guard delivery.state == "accepted" else {
+                throw DemoFailure("\(broadcast.label): \(delivery.state) in \(delivery.environment), \(delivery.reason ?? "")")
+            }
+            try checkWire(broadcast, requestID: delivery.apnsRequestId)
+        }
+        report.step(broadcast.label, "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", "))
+    }
+
+    /// APNs must have seen the very content that was sent.
+    private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String) throws {
+        let seen = stage.simulator.journal().last { entry in
+            entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
+        }
+        guard let seen, seen.status == 200,
+            let body = try JSONSerialization.jsonObject(with: Data(seen.request.body)) as? [String: Any],
+            let aps = body["aps"] as? [String: Any], let contentState = aps["content-state"],
+            try DemoEvent.canonical(contentState) == broadcast.contentState
+        else { throw DemoFailure("\(broadcast.label): APNs did not see its content state") }
+    }
+
+    private func checkTheEnd(of event: DemoEvent) async throws {
+        let lookup = try await stage.client.send(
+            "GET", "/v1/lookup/\(Self.bundleID)/production/\(GrandstandClient.encoded(event.key))")
+        try expect(lookup, 410)
+        report.step("an app looks it up after the end", "410 \(ServerProblem(lookup).slug)")
+        let late = try await stage.client.send(
+            "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts",
+            json: Data(#"{"event":"update","contentState":{}}"#.utf8))
+        try expect(late, 409)
+        report.step("an update after the end", "409 \(ServerProblem(late).slug)")
+    }
+
+    private func showQuota() async throws {
+        let quotas: QuotaList = try await stage.client.call("GET", "/v1/quotas")
+        for quota in quotas.items {
+            let listed = APNsEnvironment(rawValue: quota.environment).map {
+                stage.simulator.channels(of: Self.bundleID, in: $0).count
+            }
+            guard quota.used == events.count, listed == quota.used else {
+                throw DemoFailure("the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
+            }
+            report.line(
+                "  \(quota.bundleId)  \(quota.environment.padding(toLength: 11, withPad: " ", startingAt: 0))  "
+                    + "used \(quota.used) of \(quota.limit), available \(quota.available), level \(quota.level)")
+        }
+        report.step("ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
+    }
+
+    private func expect(_ answer: GrandstandClient.Answer, _ status: Int) throws {
+        guard answer.status != status else { return }
+        throw DemoFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
+    }
+
+    /// Asks until there is an answer; 15 seconds are ample for what takes milliseconds.
+    private func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
+        let deadline = ContinuousClock.now + .seconds(15)
+        while ContinuousClock.now < deadline {
+            if let value = try await ask() { return value }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw DemoFailure("\(what): not there after 15 seconds")
+    }
+}
+
+/// The parts of the API's answers that the demo reads.
+private struct EventView: Decodable {
+    struct Audience: Decodable {
+        struct Channel: Decodable {
+            let state: String
+            let channelId: String?
+        }
+
+        let environment: String
+        let storagePolicy: String
+        let channel: Channel
+    }
+
+    let audiences: [Audience]
+}
+
+private struct BroadcastView: Decodable {
+    struct Delivery: Decodable {
+        let environment: String
+        let state: String
+        let apnsRequestId: String
+        let reason: String?
+    }
+
+    let id: String
+    let state: String
+    let deliveries: [Delivery]
+}
+
+private struct QuotaList: Decodable {
+    struct Quota: Decodable {
+        let bundleId: String
+        let environment: String
+        let limit: Int
+        let used: Int
+        let available: Int
+        let level: String
+    }
+
+    let items: [Quota]
+}

@@ -1,0 +1,38 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// `grandstand demo`: the main job seen by a newcomer.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Plays a match through the public API against the simulator, on a database of its own.",
+        discussion: """
+            Starts an embedded PostgreSQL, the APNs simulator and the server in a temporary folder, plays the 2022 \
+            World Cup final and Apple's sample adventure, and stays up for you to try; with --once it ends there, \
+            with exit code 1 if any step did not do what it should.
+            """)
+
+    @Flag(help: "End when the match is over.")
+    var once = false
+
+    @Option(help: "Where the API listens; 0 picks a free port. With --once: 0.")
+    var port = 8080
+
+    func run() async throws {
+        let events = try DemoEvent.all()
+        let report = DemoReport(steps: DemoMatch.steps(for: events))
+        let started = ContinuousClock.now
+        report.line("Starting PostgreSQL, the APNs simulator and the server…")
+        // The match takes 140 minutes; its messages need not wait for one another here.
+        try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
+            try await DemoMatch(stage: stage, events: events, report: report).play()
+            report.finish()
+            let sent = stage.simulator.journal().count { $0.request.path.hasPrefix("/4/") && $0.status == 200 }
+            let broadcasts = events.reduce(0) { $0 + $1.broadcasts.count }
+            report.line(
+                "\n\(broadcasts) broadcasts, \(sent) messages accepted by APNs, "
+                    + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))).")
+            if !once { try await DemoInvitation(stage: stage, report: report).stay() }
+        }
+    }
+}

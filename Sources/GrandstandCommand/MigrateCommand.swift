@@ -1,0 +1,22 @@
+internal import ArgumentParser
+internal import Foundation
+internal import GrandstandApp
+
+/// `grandstand migrate`: brings the database to this binary's schema.
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Applies the migrations the database lacks.")
+
+    func run() async throws {
+        let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
+        let session = try await DatabaseSession.connect(configuration.database, logger: configuration.makeLogger())
+        do {
+            let names = try await session.migrate()
+            print(names.isEmpty ? "nothing to do" : names.map { "applied \($0)" }.joined(separator: "\n"))
+            await session.close()
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+}

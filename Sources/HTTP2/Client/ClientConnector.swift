@@ -1,0 +1,41 @@
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// From a configuration to an open connection, or the reason why not.
+struct ClientConnector {
+    let configuration: HTTP2ClientConfiguration
+    let logger: Logger
+
+    func connect() async throws(HTTP2ConnectError) -> HTTP2ClientConnection {
+        let tls = try ClientTLS(configuration)
+        let timeout = TimeAmount(configuration.connectTimeout)
+        let deadline = NIODeadline.now() + timeout
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let ready = loop.makePromise(of: Void.self)
+        let connection = ClientBootstrap(group: loop)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Several batches in flight before the loop has to wait for the socket.
+            .channelOption(.writeBufferWaterMark, value: .init(low: 128 << 10, high: 512 << 10))
+            .connect(host: configuration.host, port: configuration.port)
+            .flatMapThrowing { channel in
+                // Not in an initializer: that runs once for each address tried, and only one of them is connected.
+                let handler = ClientHandler(configuration, connectDeadline: deadline, ready: ready, logger: logger)
+                try channel.pipeline.syncOperations.addHandlers([tls.handler(), handler])
+                return HTTP2ClientConnection(channel: channel, handler: handler)
+            }
+        connection.whenFailure { ready.fail($0) }
+        do {
+            // A connection that comes too late is dropped here, and closes itself.
+            return try await withTaskCancellationHandler {
+                try await connection.and(ready.futureResult).map { connection, _ in connection }.get()
+            } onCancel: {
+                ready.fail(HTTP2ConnectError(kind: .connect, message: "the attempt to connect was cancelled"))
+            }
+        } catch {
+            throw ConnectProgress.connectError(configuration, cause: error)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+internal import CNghttp2
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOTLS
+
+/// Orders to a client connection.
+enum ClientCommand: Sendable {
+    case start(ClientSubmission)
+    case cancel(CallTicket)
+    case proven
+    case drain
+    case close(String)
+}
+
+/// A client connection's place in its channel: carries bytes, time and orders to `ClientStreams` and does what comes
+/// of it. Decides nothing that a value could decide.
+final class ClientHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Body bytes the server may send unasked: a list of 10,000 channels (300 KB) comes in one go.
+    private static let streamWindow: UInt32 = 1 << 20
+    private static let connectionWindow: Int32 = 8 << 20
+
+    let inbox = CommandInbox<ClientCommand>()
+    var snapshot: NIOLockedValueBox<ClientSnapshot> { streams.snapshot }
+    let closed = ClosedSignal()
+
+    private let configuration: HTTP2ClientConfiguration
+    private let logger: Logger
+    private let streams: ClientStreams
+    private let driver = SessionDriver()
+    private var heartbeat: Heartbeat
+    private let connectDeadline: NIODeadline
+    private var drainDeadline: NIODeadline?
+    private var ready: EventLoopPromise<Void>?
+    private var context: ChannelHandlerContext?
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var connectState = ConnectProgress.handshaking
+
+    init(
+        _ configuration: HTTP2ClientConfiguration, connectDeadline: NIODeadline, ready: EventLoopPromise<Void>,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.connectDeadline = connectDeadline
+        self.ready = ready
+        self.logger = logger
+        streams = ClientStreams(configuration)
+        heartbeat = Heartbeat(
+            idle: TimeAmount(configuration.pingInterval), overdue: TimeAmount(configuration.overdueInterval),
+            timeout: TimeAmount(configuration.pingTimeout), now: .now())
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        arm()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        end("the connection was closed")
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent { secured(context, negotiated: negotiated) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        do {
+            try driver.receive(unwrapInboundIn(data))
+        } catch {
+            end("the peer broke the protocol: \(error)")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        let now = NIODeadline.now()
+        heartbeat.read(now: now)
+        takeOrders()
+        settle(now: now)
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { settle(now: .now()) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if ready != nil { fail(connectState.error(configuration, cause: error)) }
+        end(ConnectProgress.lossText(error))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end("the peer closed the connection")
+        context.fireChannelInactive()
+    }
+
+    // MARK: Orders
+
+    /// Called on the loop after the inbox got its first order of a batch.
+    func wake() {
+        // A read that came first has taken them along.
+        if takeOrders() { settle(now: .now()) }
+    }
+
+    /// True when there were any.
+    @discardableResult
+    private func takeOrders() -> Bool {
+        let commands = inbox.takeAll()
+        guard !commands.isEmpty else { return false }
+        for command in commands {
+            switch command {
+            case .start(let submission): streams.accept(submission)
+            case .cancel(let ticket): streams.cancel(ticket)
+            case .proven: streams.proven()
+            case .drain: drain()
+            case .close(let reason): end(reason)
+            }
+        }
+        inbox.recycle(commands)
+        return true
+    }
+
+    private func drain() {
+        streams.leave("closed by this side")
+        guard drainDeadline == nil, let session = driver.session else { return }
+        drainDeadline = .now() + TimeAmount(configuration.drainTimeout)
+        session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+    }
+
+    // MARK: Life
+
+    private func secured(_ context: ChannelHandlerContext, negotiated: String?) {
+        guard negotiated == "h2" else {
+            fail(ConnectProgress.noHTTP2(configuration))
+            return end("the peer does not speak HTTP/2")
+        }
+        connectState = .awaitingSettings
+        guard let session = Session(.client, events: streams) else { return end("no memory for a session") }
+        if configuration.firstStream > 1 { session.setNextStream(configuration.firstStream) }
+        driver.start(session)
+        streams.secured(session)
+        do {
+            try session.open(
+                [
+                    nghttp2_settings_entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+                    nghttp2_settings_entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Self.streamWindow),
+                    nghttp2_settings_entry(
+                        NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: configuration.maximumHeaderList)),
+                ], connectionWindow: Self.connectionWindow)
+        } catch {
+            return end("\(error)")
+        }
+        settle(now: .now())
+    }
+
+    /// Brings everything up to date after a batch: starts what may start, writes, looks at the clock, publishes.
+    private func settle(now: NIODeadline) {
+        guard let context, !streams.life.isClosed else { return streams.publish() }
+        do {
+            // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
+            if context.channel.isWritable { _ = streams.pump() }
+            // Before the bytes go out: whoever sees what they do sees them counted.
+            streams.publish()
+            repeat { try driver.flush(context) } while context.channel.isWritable && streams.pump()
+        } catch {
+            return end("\(error)")
+        }
+        // The flush may have ended in the channel's close.
+        guard !streams.life.isClosed else { return }
+        if driver.session != nil, driver.isFinished { return end(streams.violation ?? "the last request was answered") }
+        if streams.life.isOpen, ready != nil { becomeReady() }
+        heartbeat.awaiting(streams.streamsInUse > 0, now: now)
+        streams.publish()
+        arm()
+    }
+
+    private func becomeReady() {
+        logger.debug(
+            "HTTP/2 connection open",
+            metadata: ["host": "\(configuration.host)", "streams": "\(streams.streamLimit)"])
+        streams.publish()
+        ready?.succeed()
+        ready = nil
+    }
+
+    private func fail(_ error: HTTP2ConnectError) {
+        ready?.fail(error)
+        ready = nil
+    }
+
+    /// The end, whatever brought it. Callers are answered at once; the channel may take a moment longer to say goodbye.
+    private func end(_ reason: String) {
+        let reason = streams.violation ?? reason
+        guard streams.close(reason) else { return }
+        fail(connectState.ended(configuration, reason: reason))
+        driver.stop()
+        timer?.task.cancel()
+        timer = nil
+        streams.publish()
+        let final = streams.life.closeReason ?? reason
+        logger.debug("HTTP/2 connection closed", metadata: ["host": "\(configuration.host)", "reason": "\(final)"])
+        closed.fire(final)
+        context?.close(promise: nil)
+    }
+
+    // MARK: Time
+
+    /// One timer, set for the nearest of all deadlines. It may ring early, when what it was set for is over; it is only
+    /// set anew when something nearer comes.
+    private func arm() {
+        guard let context else { return }
+        var nearest = ready == nil ? heartbeat.next : connectDeadline
+        if let deadline = streams.nearestDeadline { nearest = min(nearest, deadline) }
+        if let drainDeadline { nearest = min(nearest, drainDeadline) }
+        if let timer, timer.at <= nearest { return }
+        timer?.task.cancel()
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        timer = (nearest, context.eventLoop.scheduleTask(deadline: nearest) { bound.value.ring() })
+    }
+
+    private func ring() {
+        timer = nil
+        let now = NIODeadline.now()
+        if ready != nil, now >= connectDeadline {
+            fail(connectState.timeout(configuration))
+            return end("not ready within \(configuration.connectTimeout)")
+        }
+        if let drainDeadline, now >= drainDeadline {
+            return end("requests in flight did not end within \(configuration.drainTimeout)")
+        }
+        streams.expire(now: now)
+        if ready == nil {
+            switch heartbeat.check(now: now) {
+            case .wait: break
+            case .ping: driver.session?.ping()
+            case .dead: return end("the peer sent nothing for \(configuration.pingTimeout) after a PING")
+            }
+        }
+        settle(now: now)
+    }
+}

@@ -1,0 +1,263 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// The requests of one connection: those in line, those on the wire, their deadlines. Knows the session, not the
+/// channel, so it runs without sockets. Confined to the connection's event loop.
+final class ClientStreams {
+    private(set) var life = ConnectionLife()
+    private(set) var goAway: GoAway?
+    /// How the peer broke the protocol, once it did.
+    private(set) var violation: String?
+
+    let snapshot = NIOLockedValueBox(ClientSnapshot())
+
+    private let configuration: HTTP2ClientConfiguration
+    private var session: Session?
+    private var calls = SlotTable<ClientCall>()
+    private var line = WaitingLine()
+    private var deadlines = DeadlineHeap()
+    private var budget: StreamBudget
+    /// Answers their callers do not have yet.
+    private var answers: [ClientCall.Answer] = []
+    /// Body bytes of answers that are not whole yet.
+    private var buffered = 0
+
+    init(_ configuration: HTTP2ClientConfiguration) {
+        self.configuration = configuration
+        budget = StreamBudget(cap: configuration.maximumConcurrentStreams, initial: configuration.initialConcurrency)
+    }
+
+    var streamsInUse: Int { budget.inUse }
+    var streamLimit: Int { budget.limit }
+    var waiting: Int { line.count }
+    var nearestDeadline: NIODeadline? { deadlines.nearest }
+
+    /// TLS and `h2` are agreed on: from here on the session speaks.
+    func secured(_ session: Session) {
+        self.session = session
+        life.secured()
+    }
+
+    /// Lets other threads see how things stand; then callers get their answers, so whoever has one sees its effects.
+    func publish() {
+        let now = ClientSnapshot(
+            isUsable: life.isOpen, streamsInUse: budget.inUse, streamLimit: budget.limit, waiting: line.count,
+            goAway: goAway)
+        snapshot.withLockedValue { $0 = now }
+        guard !answers.isEmpty else { return }
+        for answer in answers { answer.continuation.resume(returning: answer.result) }
+        answers.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Orders
+
+    func accept(_ submission: ClientSubmission) {
+        let call = ClientCall(submission)
+        if call.ticket.place == .withdrawn { return answer(call, .failure(.cancelled)) }
+        if let refusal = life.refusal { return answer(call, .failure(.notProcessed(refusal))) }
+        let slot = calls.insert(call)
+        call.ticket.place = .held(slot: slot)
+        deadlines.insert(slot, deadline: submission.deadline)
+        line.append(slot)
+    }
+
+    func cancel(_ ticket: CallTicket) {
+        switch ticket.place {
+        case .submitted: ticket.place = .withdrawn
+        case .held(let slot): abandon(slot, .cancelled)
+        case .withdrawn, .done: break
+        }
+    }
+
+    /// The peer accepted a request's credentials: SETTINGS alone rule from now on.
+    func proven() { budget.isProven = true }
+
+    /// No new requests; those in line are given back.
+    func leave(_ reason: String) {
+        guard life.leave(reason) else { return }
+        returnWaiting()
+    }
+
+    /// Starts what may start. True when something did.
+    func pump() -> Bool {
+        guard let session, life.isOpen else { return false }
+        var started = false
+        while let slot = line.first, let call = calls[slot] {
+            guard budget.admits(body: call.request.body.count, window: session.sendWindow) else { break }
+            guard session.nextStream < 1 << 31 else {
+                leave("its stream ids are used up")
+                session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+                break
+            }
+            line.remove(slot)
+            start(call, slot: slot, session: session)
+            started = true
+        }
+        return started
+    }
+
+    /// Gives up on every request whose time is up.
+    func expire(now: NIODeadline) {
+        while let slot = deadlines.popExpired(now: now) {
+            guard let call = calls[slot] else { continue }
+            abandon(
+                slot,
+                StreamEnd.timedOut(after: call.timeout, started: call.stream != nil, written: call.isWritten))
+        }
+    }
+
+    /// The end of the connection: every caller gets its answer.
+    func close(_ reason: String) -> Bool {
+        guard life.close(reason) else { return false }
+        returnWaiting()
+        for (slot, call) in calls.occupied {
+            finish(call, slot: slot, .failure(StreamEnd.connectionLost(reason, written: call.isWritten)))
+            calls.remove(slot)
+        }
+        budget.inUse = 0
+        budget.unsent = 0
+        session = nil
+        return true
+    }
+
+    // MARK: One call
+
+    private func start(_ call: ClientCall, slot: Int, session: Session) {
+        do {
+            call.stream = try session.submit(call.request, slot: slot)
+            budget.inUse += 1
+            budget.unsent += call.request.body.count
+        } catch {
+            let reason =
+                switch error {
+                case .invalidHeader(let name): "the field \(name) holds a byte that HTTP forbids"
+                case .library(let error): error.description
+                }
+            finish(call, slot: slot, .failure(.notProcessed(reason)))
+            calls.remove(slot)
+        }
+    }
+
+    /// Ends a call from this side: out of the line, or off the wire with RST_STREAM.
+    private func abandon(_ slot: Int, _ failure: HTTP2Failure) {
+        guard let call = calls[slot], !call.isAnswered else { return }
+        finish(call, slot: slot, .failure(failure))
+        if let stream = call.stream {
+            session?.reset(stream, code: HTTP2ErrorCode.cancel.rawValue)
+        } else {
+            line.remove(slot)
+            calls.remove(slot)
+        }
+    }
+
+    private func finish(_ call: ClientCall, slot: Int, _ result: Result<HTTP2Response, HTTP2Failure>) {
+        guard !call.isAnswered else { return }
+        buffered -= call.answer.body.count
+        deadlines.remove(slot)
+        answer(call, result)
+    }
+
+    private func answer(_ call: ClientCall, _ result: Result<HTTP2Response, HTTP2Failure>) {
+        if let answer = call.finish(result) { answers.append(answer) }
+    }
+
+    private func returnWaiting() {
+        guard let refusal = life.refusal else { return }
+        while let slot = line.first {
+            line.remove(slot)
+            guard let call = calls.remove(slot) else { continue }
+            finish(call, slot: slot, .failure(.notProcessed(refusal)))
+        }
+    }
+}
+
+extension ClientStreams: SessionEvents {
+    /// Servers open no streams: push is off.
+    func streamOpened(_ stream: Int32) -> Int? { nil }
+
+    func headersBegan(slot: Int) {
+        guard let call = calls[slot] else { return }
+        guard call.awaitsFinalHeaders else { return call.isInTrailers = true }
+        call.answer = HTTP2Response(status: 0, headers: [], body: [])
+    }
+
+    func header(slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let call = calls[slot], !call.isAnswered else { return true }
+        call.headerListSize += name.count + value.count + 32
+        guard call.headerListSize <= configuration.maximumHeaderList else {
+            abandon(
+                slot, .unanswered("the answer's header passed \(configuration.maximumHeaderList) bytes"))
+            return true
+        }
+        if name.first == UInt8(ascii: ":") {
+            // nghttp2 lets `:status` through once per block, and only as three digits.
+            call.answer.status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
+            return true
+        }
+        guard !call.isInTrailers else { return true }
+        call.answer.headers.append(
+            HTTP2Header(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        return true
+    }
+
+    func data(slot: Int, bytes: UnsafeBufferPointer<UInt8>) {
+        guard let call = calls[slot], !call.isAnswered else { return }
+        let size = call.answer.body.count + bytes.count
+        if size > configuration.maximumResponseBody {
+            return abandon(
+                slot, .unanswered("the answer's body passed \(configuration.maximumResponseBody) bytes"))
+        }
+        if buffered + bytes.count > configuration.maximumBufferedBytes {
+            return abandon(
+                slot,
+                .unanswered("answers on this connection passed \(configuration.maximumBufferedBytes) bytes together"))
+        }
+        buffered += bytes.count
+        call.answer.body.append(contentsOf: bytes)
+    }
+
+    func ended(slot: Int) {
+        guard let call = calls[slot], !call.isAnswered else { return }
+        finish(call, slot: slot, .success(call.answer))
+        // An answer before the whole request was sent: the rest of the request is of no use any more.
+        if call.unsent > 0, let stream = call.stream {
+            session?.reset(stream, code: HTTP2ErrorCode.cancel.rawValue)
+        }
+    }
+
+    func headersWritten(slot: Int) { calls[slot]?.isWritten = true }
+
+    func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        guard let call = calls[slot] else { return (0, true) }
+        let count = min(buffer.count, call.unsent)
+        let end = call.sent + count
+        _ = buffer.update(fromContentsOf: call.request.body[call.sent..<end])
+        call.sent = end
+        budget.unsent -= count
+        return (count, call.unsent == 0)
+    }
+
+    func streamClosed(slot: Int, stream: Int32, code: UInt32) {
+        guard let call = calls[slot], call.stream == stream else { return }
+        let end = StreamEnd.closed(code: code, stream: Int(stream), written: call.isWritten, goAway: goAway)
+        finish(call, slot: slot, .failure(end))
+        budget.inUse -= 1
+        budget.unsent -= call.unsent
+        calls.remove(slot)
+    }
+
+    func settingsReceived() {
+        guard let session else { return }
+        budget.peerLimit = session.peerMaximumConcurrentStreams
+        _ = life.settingsArrived()
+    }
+
+    func goAwayReceived(_ goAway: GoAway) {
+        self.goAway = goAway
+        leave(goAway.text)
+    }
+
+    func violated(_ complaint: String) {
+        violation = "the peer broke the protocol: \(complaint)"
+    }
+}

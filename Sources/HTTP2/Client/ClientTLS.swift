@@ -1,0 +1,41 @@
+internal import NIOCore
+internal import NIOSSL
+
+/// TLS as a client wants it: 1.2 or newer, ALPN `h2` and nothing else, the certificate fully verified. A server that
+/// asks for a client certificate gets an empty one (APNs does ask; apns-contract 1.1).
+struct ClientTLS: Sendable {
+    private let context: NIOSSLContext
+    private let serverName: String?
+
+    init(_ configuration: HTTP2ClientConfiguration) throws(HTTP2ConnectError) {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["h2"]
+        tls.certificateVerification = .fullVerification
+        // How long a peer that is gone may delay the end of our socket; callers have their answers before.
+        tls.shutdownTimeout = .seconds(1)
+        if case .file(let path) = configuration.trustRoots {
+            do {
+                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
+            } catch {
+                throw HTTP2ConnectError(
+                    kind: .tls,
+                    message: "the CA file \(path) can't be used: check that it exists, is readable and holds PEM "
+                        + "certificates")
+            }
+        }
+        do {
+            context = try NIOSSLContext(configuration: tls)
+        } catch {
+            throw HTTP2ConnectError(kind: .tls, message: "TLS can't be set up: \(ConnectProgress.lossText(error))")
+        }
+        let name = configuration.serverName ?? configuration.host
+        // RFC 6066 3: SNI holds names only. Without a name NIOSSL checks the certificate against the address.
+        serverName = (try? SocketAddress(ipAddress: name, port: 0)) == nil ? name : nil
+    }
+
+    /// A fresh handler for one connection.
+    func handler() throws -> NIOSSLClientHandler {
+        try NIOSSLClientHandler(context: context, serverHostname: serverName)
+    }
+}

@@ -1,0 +1,150 @@
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// How far a connection has come, and what a failure at that point means to the person who must mend it.
+enum ConnectProgress {
+    /// TCP is up, TLS under way.
+    case handshaking
+    /// TLS and `h2` are agreed on.
+    case awaitingSettings
+
+    private static func place(_ configuration: HTTP2ClientConfiguration) -> String {
+        "\(configuration.host):\(configuration.port)"
+    }
+
+    private static func name(_ configuration: HTTP2ClientConfiguration) -> String {
+        configuration.serverName ?? configuration.host
+    }
+
+    // MARK: After TCP
+
+    /// The channel reported an error.
+    func error(_ configuration: HTTP2ClientConfiguration, cause: any Error) -> HTTP2ConnectError {
+        switch self {
+        case .handshaking: Self.handshakeError(configuration, cause: cause)
+        case .awaitingSettings: ended(configuration, reason: Self.lossText(cause))
+        }
+    }
+
+    /// The connection ended at this point.
+    func ended(_ configuration: HTTP2ClientConfiguration, reason: String) -> HTTP2ConnectError {
+        let place = Self.place(configuration)
+        return switch self {
+        case .handshaking:
+            HTTP2ConnectError(kind: .tls, message: "TLS with \(place) failed: \(reason): check host and port")
+        case .awaitingSettings:
+            HTTP2ConnectError(
+                kind: .settings,
+                message: "\(place) agreed on HTTP/2 but did not begin it: \(reason): check host and port")
+        }
+    }
+
+    func timeout(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
+        let place = Self.place(configuration)
+        let what =
+            switch self {
+            case .handshaking:
+                "\(place) accepted the connection but no TLS handshake was done within \(configuration.connectTimeout)"
+                    + ": check that the port speaks TLS and that nothing in between holds the connection back"
+            case .awaitingSettings:
+                "\(place) agreed on HTTP/2 but sent no SETTINGS within \(configuration.connectTimeout)"
+                    + ": check that it is an HTTP/2 server and not overloaded"
+            }
+        return HTTP2ConnectError(kind: .timedOut, message: what)
+    }
+
+    static func noHTTP2(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
+        HTTP2ConnectError(
+            kind: .alpn,
+            message: "\(place(configuration)) speaks TLS but did not choose HTTP/2 (ALPN h2): check host and port, and "
+                + "that no proxy in between ends TLS")
+    }
+
+    private static func handshakeError(
+        _ configuration: HTTP2ClientConfiguration, cause: any Error
+    ) -> HTTP2ConnectError {
+        let place = place(configuration)
+        if let error = cause as? NIOSSLExtraError, error == .failedToValidateHostname {
+            return wrongName(configuration)
+        }
+        let text = String(describing: cause)
+        if text.contains("NO_APPLICATION_PROTOCOL") { return noHTTP2(configuration) }
+        let advice =
+            switch text {
+            case _ where text.contains("CERTIFICATE_VERIFY_FAILED"):
+                "its certificate is not signed by a trusted authority, or is expired: check "
+                    + (configuration.trustRoots == .system
+                        ? "the system's CA certificates, the clock, and that nothing in between ends TLS"
+                        : "that the configured CA file is the one of this server, and the clock")
+            case _ where text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST"):
+                "what answers there does not speak TLS: check the port"
+            case _ where text.contains("PROTOCOL_VERSION") || text.contains("UNSUPPORTED_PROTOCOL"):
+                "it does not speak TLS 1.2 or newer"
+            default: lossText(cause) + ": check host and port"
+            }
+        return HTTP2ConnectError(kind: .tls, message: "TLS with \(place) failed: \(advice)")
+    }
+
+    private static func wrongName(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
+        HTTP2ConnectError(
+            kind: .tls,
+            message: "TLS with \(place(configuration)) failed: its certificate is not for \(name(configuration)): "
+                + "check host and port (Apple's two management ports, 2195 and 2196, answer for different names)")
+    }
+
+    // MARK: Up to TCP
+
+    /// What `ClientBootstrap.connect` failed with.
+    static func connectError(_ configuration: HTTP2ClientConfiguration, cause: any Error) -> HTTP2ConnectError {
+        if let known = cause as? HTTP2ConnectError { return known }
+        let place = place(configuration)
+        switch cause {
+        case ChannelError.connectTimeout:
+            return HTTP2ConnectError(
+                kind: .timedOut,
+                message: "no TCP connection to \(place) within \(configuration.connectTimeout): check the network, and "
+                    + "that no firewall drops port \(configuration.port)")
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+            return HTTP2ConnectError(
+                kind: .resolve,
+                message: "\(configuration.host) has no address: check the name and this machine's DNS")
+        case let error as NIOConnectionError:
+            let reasons = error.connectionErrors.map { lossText($0.error) }
+            return HTTP2ConnectError(
+                kind: .connect,
+                message: "no TCP connection to \(place): \(Set(reasons).sorted().joined(separator: "; ")): check host "
+                    + "and port, and that the server runs")
+        case is SocketAddressError:
+            return HTTP2ConnectError(
+                kind: .resolve,
+                message: "\(configuration.host) has no address: check the name and this machine's DNS")
+        default:
+            return HTTP2ConnectError(
+                kind: .connect,
+                message: "no TCP connection to \(place): \(lossText(cause)): check host and port, and that the server runs")
+        }
+    }
+
+    /// An I/O error in few words.
+    static func lossText(_ error: any Error) -> String {
+        switch error {
+        case NIOSSLError.uncleanShutdown: "the connection was cut"
+        case let error as IOError: String(errno: error.errnoCode)
+        case let error as NIOSSLError: tlsText(error)
+        default: String(describing: error)
+        }
+    }
+
+    private static func tlsText(_ error: NIOSSLError) -> String {
+        switch error {
+        case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
+            // "Error: 268435703 error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …": the words count.
+            stack.first.map { failure in
+                let words = failure.description.split(separator: ":").last ?? ""
+                return "TLS error " + (words.split(separator: " ").first.map(String.init) ?? "unknown")
+            } ?? "TLS error"
+        default: "TLS error \(error)"
+        }
+    }
+}

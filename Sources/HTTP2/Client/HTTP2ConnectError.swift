@@ -1,0 +1,29 @@
+/// Why no connection came to be, and what to check.
+package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The step that failed, in the order they are taken.
+    package enum Kind: String, Sendable, Hashable {
+        /// The name has no address.
+        case resolve
+        /// No TCP connection.
+        case connect
+        /// The handshake failed: certificate, host name, protocol version, or not TLS at all.
+        case tls
+        /// TLS is up, but the peer did not choose `h2`.
+        case alpn
+        /// TLS and ALPN are up, but what came was not the beginning of an HTTP/2 connection.
+        case settings
+        /// `connectTimeout` passed; the message says in which step.
+        case timedOut
+    }
+
+    package var kind: Kind
+    /// One line: what failed, where, and what to check.
+    package var message: String
+
+    package init(kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    package var description: String { message }
+}

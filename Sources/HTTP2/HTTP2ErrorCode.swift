@@ -1,0 +1,39 @@
+/// The error codes of RFC 9113 7, as RST_STREAM and GOAWAY carry them.
+package enum HTTP2ErrorCode: UInt32, Sendable, CaseIterable {
+    case noError = 0x0
+    case protocolError = 0x1
+    case internalError = 0x2
+    case flowControlError = 0x3
+    case settingsTimeout = 0x4
+    case streamClosed = 0x5
+    case frameSizeError = 0x6
+    /// The stream was not processed at all: the request may be sent again.
+    case refusedStream = 0x7
+    case cancel = 0x8
+    case compressionError = 0x9
+    case connectError = 0xa
+    case enhanceYourCalm = 0xb
+    case inadequateSecurity = 0xc
+    case http11Required = 0xd
+
+    /// The name the RFC gives the code; unknown codes keep their number.
+    package static func name(_ code: UInt32) -> String {
+        switch HTTP2ErrorCode(rawValue: code) {
+        case .noError: "NO_ERROR"
+        case .protocolError: "PROTOCOL_ERROR"
+        case .internalError: "INTERNAL_ERROR"
+        case .flowControlError: "FLOW_CONTROL_ERROR"
+        case .settingsTimeout: "SETTINGS_TIMEOUT"
+        case .streamClosed: "STREAM_CLOSED"
+        case .frameSizeError: "FRAME_SIZE_ERROR"
+        case .refusedStream: "REFUSED_STREAM"
+        case .cancel: "CANCEL"
+        case .compressionError: "COMPRESSION_ERROR"
+        case .connectError: "CONNECT_ERROR"
+        case .enhanceYourCalm: "ENHANCE_YOUR_CALM"
+        case .inadequateSecurity: "INADEQUATE_SECURITY"
+        case .http11Required: "HTTP_1_1_REQUIRED"
+        case nil: "error code \(code)"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// One header field, as it is written on the wire.
+package struct HTTP2Header: Sendable, Hashable {
+    /// Whether HPACK may remember the field in the connection's dynamic table.
+    package enum Indexing: Sendable, Hashable {
+        /// nghttp2 decides: it remembers everything but `:path`, `authorization`, cookies and other short-lived names.
+        case automatic
+        /// A literal, never indexed: for secrets, and for values that differ in every request.
+        case never
+    }
+
+    /// Lowercase, as RFC 9113 8.2.1 demands. A request with another name is refused before it is written.
+    package var name: String
+    package var value: String
+    package var indexing: Indexing
+
+    package init(_ name: String, _ value: String, indexing: Indexing = .automatic) {
+        self.name = name
+        self.value = value
+        self.indexing = indexing
+    }
+}
+
+extension [HTTP2Header] {
+    /// The value of the first field of that (lowercase) name.
+    package func first(named name: String) -> String? {
+        first { $0.name == name }?.value
+    }
+}

@@ -1,0 +1,19 @@
+/// A request as a client sends it. The scheme is always `https`.
+package struct HTTP2Request: Sendable, Hashable {
+    package var method: String
+    /// Path and query, as they stand on the wire: already percent-encoded.
+    package var path: String
+    /// Host, and port when it isn't 443.
+    package var authority: String
+    /// Regular fields only; the four pseudo fields are made of the properties above.
+    package var headers: [HTTP2Header]
+    package var body: [UInt8]
+
+    package init(method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8]) {
+        self.method = method
+        self.path = path
+        self.authority = authority
+        self.headers = headers
+        self.body = body
+    }
+}

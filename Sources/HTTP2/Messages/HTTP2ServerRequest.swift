@@ -1,0 +1,27 @@
+/// A whole request as a server received it.
+package struct HTTP2ServerRequest: Sendable, Hashable {
+    package var method: String
+    package var path: String
+    package var authority: String
+    /// Every regular field in the order it came, duplicates kept.
+    package var headers: [HTTP2Header]
+    /// At most `HTTP2ServerConfiguration.maximumRequestBody` bytes.
+    package var body: [UInt8]
+    /// The peer sent more than the limit: `body` is the beginning, the rest was read and dropped.
+    package var bodyTooLarge: Bool
+
+    package init(
+        method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8],
+        bodyTooLarge: Bool = false
+    ) {
+        self.method = method
+        self.path = path
+        self.authority = authority
+        self.headers = headers
+        self.body = body
+        self.bodyTooLarge = bodyTooLarge
+    }
+
+    /// The value of the first field of that (lowercase) name.
+    package subscript(header name: String) -> String? { headers.first(named: name) }
+}

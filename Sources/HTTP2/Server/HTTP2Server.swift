@@ -1,0 +1,72 @@
+package import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+
+/// A listening HTTP/2 server over TLS. Clients that do not choose `h2` by ALPN are dropped.
+package final class HTTP2Server: Sendable {
+    private let listener: any Channel
+    private let connections: ServerConnections
+
+    private init(listener: any Channel, connections: ServerConnections) {
+        self.listener = listener
+        self.connections = connections
+    }
+
+    /// Listens, or says in one line why it can't: `HTTP2ServerError`.
+    package static func start(
+        _ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger
+    ) async throws -> HTTP2Server {
+        let tls = try ServerTLS(configuration)
+        let connections = ServerConnections()
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 1_024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let shell = ServerChannelHandler(configuration, handler: handler, logger: logger)
+                    let connection = HTTP2ServerConnection(channel: channel, handler: shell)
+                    shell.connection = connection
+                    try channel.pipeline.syncOperations.addHandlers([tls.handler(), shell])
+                    connections.insert(connection)
+                    channel.closeFuture.whenComplete { _ in connections.remove(connection) }
+                }
+            }
+        do {
+            let listener = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+            logger.debug("HTTP/2 server listening", metadata: ["address": "\(listener.localAddress?.description ?? "")"])
+            return HTTP2Server(listener: listener, connections: connections)
+        } catch {
+            let place = "\(configuration.host):\(configuration.port)"
+            if let error = error as? IOError, error.errnoCode == EADDRINUSE {
+                throw HTTP2ServerError("\(place) is in use: stop what listens there, or choose another port")
+            }
+            throw HTTP2ServerError("can't listen on \(place): \(ConnectProgress.lossText(error))")
+        }
+    }
+
+    /// The port it listens on.
+    package var port: Int { listener.localAddress?.port ?? 0 }
+
+    /// Accepts no more connections, says GOAWAY on those there are, waits up to `drainTimeout` for the answers that are
+    /// owed, closes.
+    package func stop() async {
+        try? await listener.close()
+        for connection in connections.all { connection.drain() }
+        for connection in connections.all { _ = await connection.closed.wait() }
+    }
+}
+
+/// The connections a server has now.
+private struct ServerConnections: Sendable {
+    private let byID = NIOLockedValueBox<[Int: HTTP2ServerConnection]>([:])
+
+    var all: [HTTP2ServerConnection] { byID.withLockedValue { Array($0.values) } }
+
+    func insert(_ connection: HTTP2ServerConnection) { byID.withLockedValue { $0[connection.id] = connection } }
+
+    func remove(_ connection: HTTP2ServerConnection) {
+        byID.withLockedValue { connections in _ = connections.removeValue(forKey: connection.id) }
+    }
+}

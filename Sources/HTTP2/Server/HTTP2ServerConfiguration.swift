@@ -1,0 +1,38 @@
+/// PEM text, by path or in memory.
+package enum HTTP2PEM: Sendable, Hashable {
+    case file(String)
+    case bytes([UInt8])
+}
+
+/// Where a server listens, who it is, and its bounds.
+package struct HTTP2ServerConfiguration: Sendable {
+    package var host: String
+    /// 0 takes a free port: see `HTTP2Server.port`.
+    package var port: Int
+    /// The server's certificate first, then intermediates.
+    package var certificateChain: HTTP2PEM
+    package var privateKey: HTTP2PEM
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
+    package var initialMaximumConcurrentStreams: Int = 1_000
+    /// Bytes of one request's body that are kept; more are read, dropped and flagged.
+    package var maximumRequestBody: Int = 64 << 10
+    /// Bytes of one request's header fields, counted as RFC 9113 6.5.2 does (name + value + 32 each); more reset the
+    /// stream.
+    package var maximumHeaderList: Int = 32 << 10
+    /// Body bytes a client may send unasked, on the whole connection; what it may send on one stream is HTTP/2's
+    /// 65,535. APNs' connections have the same.
+    package var connectionWindow: Int = 65_535
+    /// From the accepted socket to the peer's first SETTINGS.
+    package var handshakeTimeout: Duration = .seconds(10)
+    /// A connection that owes no answer and sent nothing for so long is closed.
+    package var idleTimeout: Duration = .seconds(3_600)
+    /// How long `stop()` waits for the answers that are owed.
+    package var drainTimeout: Duration = .seconds(2)
+
+    package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
+        self.host = host
+        self.port = port
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
+    }
+}

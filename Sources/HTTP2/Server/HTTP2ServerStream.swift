@@ -1,0 +1,24 @@
+/// Where a request's answer goes. Of all that is called on it only the first has an effect, and none once the stream is
+/// closed; every method may be called from any thread, at once or later.
+package final class HTTP2ServerStream: Sendable {
+    package let connection: HTTP2ServerConnection
+    private let slot: Int
+    private let stream: Int32
+
+    init(connection: HTTP2ServerConnection, slot: Int, stream: Int32) {
+        self.connection = connection
+        self.slot = slot
+        self.stream = stream
+    }
+
+    /// The HTTP/2 stream id: odd, rising with each request of a connection.
+    package var id: Int { Int(stream) }
+
+    /// Answers. The body is left out of answers that must not have one (HEAD, 204, 304).
+    package func respond(status: Int, headers: [HTTP2Header], body: [UInt8]) {
+        connection.order(.respond(slot: slot, stream: stream, status: status, headers: headers, body: body))
+    }
+
+    /// RST_STREAM with an `HTTP2ErrorCode`, or any other number.
+    package func reset(code: UInt32) { connection.order(.reset(slot: slot, stream: stream, code: code)) }
+}

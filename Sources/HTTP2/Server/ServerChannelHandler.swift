@@ -1,0 +1,248 @@
+internal import CNghttp2
+internal import Logging
+internal import NIOCore
+internal import NIOSSL
+internal import NIOTLS
+
+/// Orders to a server connection.
+enum ServerCommand: Sendable {
+    case respond(slot: Int, stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8])
+    case reset(slot: Int, stream: Int32, code: UInt32)
+    case setMaximumConcurrentStreams(Int)
+    case goAway(code: UInt32, debugData: [UInt8], lastStream: Int?)
+    case drain
+    case cut
+}
+
+/// A server connection's place in its channel: carries bytes, time and orders to `ServerStreams`, and whole requests to
+/// the `HTTP2ServerHandler`.
+final class ServerChannelHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    let inbox = CommandInbox<ServerCommand>()
+    let closed = ClosedSignal()
+
+    private let configuration: HTTP2ServerConfiguration
+    private let handler: any HTTP2ServerHandler
+    private let logger: Logger
+    private let streams: ServerStreams
+    private let driver = SessionDriver()
+    private var context: ChannelHandlerContext?
+    /// Set once, when the channel is put together; cleared at the end, since the two hold each other.
+    var connection: HTTP2ServerConnection?
+    private var isEnded = false
+    private var isOpened = false
+    /// Inside a batch that ends with a flush.
+    private var isInBatch = false
+    private var isSettleScheduled = false
+    private let handshakeDeadline: NIODeadline
+    private var drainDeadline: NIODeadline?
+    private var lastRead = NIODeadline.now()
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+
+    init(_ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger) {
+        self.configuration = configuration
+        self.handler = handler
+        self.logger = logger
+        streams = ServerStreams(configuration)
+        handshakeDeadline = .now() + TimeAmount(configuration.handshakeTimeout)
+    }
+
+    // MARK: Channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        arm()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        end("the connection was closed")
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent { secured(negotiated: negotiated) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        do {
+            try driver.receive(unwrapInboundIn(data))
+        } catch {
+            end("the peer broke the protocol: \(error)")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        lastRead = .now()
+        batch {
+            takeOrders()
+            for (slot, exchange) in streams.takeArrived() { deliver(exchange, slot: slot) }
+        }
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { settle() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(ConnectProgress.lossText(error)) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end("the peer closed the connection")
+        context.fireChannelInactive()
+    }
+
+    // MARK: Orders
+
+    /// Called on the loop after the inbox got its first order of a batch.
+    func wake() { batch { takeOrders() } }
+
+    /// An order from the loop itself: carried out at once, written with everything else of the batch.
+    func perform(_ command: ServerCommand) {
+        apply(command)
+        guard !isInBatch, !isSettleScheduled, let context else { return }
+        isSettleScheduled = true
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.execute { bound.value.settle() }
+    }
+
+    private func takeOrders() {
+        let commands = inbox.takeAll()
+        guard !commands.isEmpty else { return }
+        for command in commands { apply(command) }
+        inbox.recycle(commands)
+    }
+
+    private func apply(_ command: ServerCommand) {
+        switch command {
+        case .respond(let slot, let stream, let status, let headers, let body):
+            let invalid = streams.respond(slot: slot, stream: stream, status: status, headers: headers, body: body)
+            if let invalid {
+                logger.error("an answer's header field holds a byte HTTP forbids", metadata: ["field": "\(invalid)"])
+            }
+        case .reset(let slot, let stream, let code): streams.reset(slot: slot, stream: stream, code: code)
+        case .setMaximumConcurrentStreams(let limit): driver.session?.setMaximumConcurrentStreams(limit)
+        case .goAway(let code, let debugData, let last):
+            driver.session?.leave(code: code, debugData: debugData, lastStream: last)
+        case .drain: drain()
+        case .cut: cut()
+        }
+    }
+
+    private func drain() {
+        guard drainDeadline == nil else { return }
+        drainDeadline = .now() + TimeAmount(configuration.drainTimeout)
+        // Before TLS is done there is nobody to say goodbye to.
+        guard let session = driver.session else { return end("the server stops") }
+        session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+    }
+
+    /// Ends the socket below TLS: the peer sees what it would see of a process that was killed.
+    private func cut() {
+        let tls = try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        tls?.close(promise: nil)
+        end("cut by this side")
+    }
+
+    // MARK: Life
+
+    private func secured(negotiated: String?) {
+        guard negotiated == "h2" else { return end("the peer does not speak HTTP/2") }
+        guard let connection, let session = Session(.server, events: streams) else {
+            return end("no memory for a session")
+        }
+        driver.start(session)
+        streams.start(session)
+        do {
+            try session.open(
+                [
+                    nghttp2_settings_entry(
+                        NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                        UInt32(clamping: configuration.initialMaximumConcurrentStreams)),
+                    nghttp2_settings_entry(
+                        NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: configuration.maximumHeaderList)),
+                ], connectionWindow: Int32(clamping: configuration.connectionWindow))
+        } catch {
+            return end("\(error)")
+        }
+        isOpened = true
+        batch { handler.opened(connection) }
+    }
+
+    private func deliver(_ exchange: ServerExchange, slot: Int) {
+        guard let connection, !exchange.isSettled else { return }
+        let stream = HTTP2ServerStream(connection: connection, slot: slot, stream: exchange.stream)
+        handler.received(exchange.request, on: stream)
+    }
+
+    private func batch(_ body: () -> Void) {
+        isInBatch = true
+        body()
+        isInBatch = false
+        settle()
+    }
+
+    private func settle() {
+        isSettleScheduled = false
+        guard let context, !isEnded else { return }
+        do {
+            try driver.flush(context)
+        } catch {
+            return end("\(error)")
+        }
+        guard !isEnded else { return }
+        if driver.session != nil, driver.isFinished { return end(streams.violation ?? "the last request was answered") }
+        arm()
+    }
+
+    private func end(_ reason: String) {
+        guard !isEnded else { return }
+        isEnded = true
+        driver.stop()
+        streams.stop()
+        timer?.task.cancel()
+        timer = nil
+        context?.close(promise: nil)
+        if let connection {
+            logger.debug(
+                "HTTP/2 connection closed",
+                metadata: ["peer": "\(connection.remoteAddress)", "reason": "\(streams.violation ?? reason)"])
+            if isOpened { handler.closed(connection) }
+        }
+        connection = nil
+        closed.fire(reason)
+    }
+
+    // MARK: Time
+
+    /// One timer for the nearest deadline; it may ring early and is only set anew when something nearer comes.
+    private func arm() {
+        guard let context, !isEnded else { return }
+        var nearest = streams.isOpen ? lastRead + TimeAmount(configuration.idleTimeout) : handshakeDeadline
+        if let drainDeadline { nearest = min(nearest, drainDeadline) }
+        if let timer, timer.at <= nearest { return }
+        timer?.task.cancel()
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        timer = (nearest, context.eventLoop.scheduleTask(deadline: nearest) { bound.value.ring() })
+    }
+
+    private func ring() {
+        timer = nil
+        let now = NIODeadline.now()
+        if !streams.isOpen, now >= handshakeDeadline { return end("no HTTP/2 within \(configuration.handshakeTimeout)") }
+        if let drainDeadline, now >= drainDeadline { return end("the server stops") }
+        if streams.isOpen, now >= lastRead + TimeAmount(configuration.idleTimeout) {
+            if streams.owed == 0 {
+                driver.session?.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+                settle()
+                return end("idle for \(configuration.idleTimeout)")
+            }
+            // Whoever waits for an answer of ours isn't idle.
+            lastRead = now
+        }
+        arm()
+    }
+}

@@ -1,0 +1,63 @@
+internal import NIOCore
+internal import NIOSSL
+
+/// TLS as a server wants it: 1.2 or newer, ALPN `h2` and nothing else.
+struct ServerTLS: Sendable {
+    private let context: NIOSSLContext
+
+    init(_ configuration: HTTP2ServerConfiguration) throws(HTTP2ServerError) {
+        let chain = try Self.certificates(configuration.certificateChain)
+        let key = try Self.key(configuration.privateKey)
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["h2"]
+        tls.shutdownTimeout = .seconds(1)
+        do {
+            context = try NIOSSLContext(configuration: tls)
+        } catch {
+            throw HTTP2ServerError(
+                "the certificate and the private key don't work together (\(ConnectProgress.lossText(error))): check "
+                    + "that the key belongs to the first certificate of the chain")
+        }
+    }
+
+    /// A fresh handler for one connection.
+    func handler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: context) }
+
+    private static func certificates(_ pem: HTTP2PEM) throws(HTTP2ServerError) -> [NIOSSLCertificate] {
+        do {
+            let chain =
+                switch pem {
+                case .file(let path): try NIOSSLCertificate.fromPEMFile(path)
+                case .bytes(let bytes): try NIOSSLCertificate.fromPEMBytes(bytes)
+                }
+            if !chain.isEmpty { return chain }
+        } catch {
+            // Said below, in words that help.
+        }
+        throw HTTP2ServerError(
+            "the certificate chain \(place(pem)) can't be used: check that it exists, is readable and holds PEM "
+                + "certificates")
+    }
+
+    private static func key(_ pem: HTTP2PEM) throws(HTTP2ServerError) -> NIOSSLPrivateKey {
+        do {
+            return switch pem {
+            case .file(let path): try NIOSSLPrivateKey(file: path, format: .pem)
+            case .bytes(let bytes): try NIOSSLPrivateKey(bytes: bytes, format: .pem)
+            }
+        } catch {
+            throw HTTP2ServerError(
+                "the private key \(place(pem)) can't be used: check that it exists, is readable and is a PEM key "
+                    + "without a passphrase")
+        }
+    }
+
+    private static func place(_ pem: HTTP2PEM) -> String {
+        switch pem {
+        case .file(let path): path
+        case .bytes: "given in memory"
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import CNghttp2
+
+/// A header block on its way to nghttp2, in storage that is used again for every block.
+///
+/// nghttp2 copies the fields when it takes a request or an answer, so they live in one scratch array here and not in an
+/// allocation each.
+struct HeaderFields {
+    /// A name or value with a byte HTTP forbids (RFC 9113 8.2.1), by name. The peer would treat the request as
+    /// malformed, and some close the whole connection for it.
+    struct Invalid: Error {
+        var name: String
+    }
+
+    private var bytes: [UInt8] = []
+    private var lengths: [(name: Int, value: Int, flags: UInt8)] = []
+    private var pairs: [nghttp2_nv] = []
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
+    }
+
+    /// A pseudo field; those must come first.
+    mutating func add(pseudo name: StaticString, _ value: String, flags: nghttp2_nv_flag = NGHTTP2_NV_FLAG_NONE) throws(Invalid) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        try finish(nameLength: name.utf8CodeUnitCount, value, flags: flags)
+    }
+
+    mutating func add(_ header: HTTP2Header) throws(Invalid) {
+        let start = bytes.count
+        bytes.append(contentsOf: header.name.utf8)
+        let length = bytes.count - start
+        let isValid = bytes.withUnsafeBufferPointer { buffer in
+            // The check lets a colon lead, for pseudo fields; those are not the caller's to add.
+            buffer.count > start && buffer[start] != UInt8(ascii: ":")
+                && nghttp2_check_header_name(buffer.baseAddress.map { $0 + start }, length) != 0
+        }
+        guard isValid else { throw Invalid(name: header.name) }
+        try finish(
+            nameLength: length, header.value,
+            flags: header.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)
+    }
+
+    private mutating func finish(nameLength: Int, _ value: String, flags: nghttp2_nv_flag) throws(Invalid) {
+        let start = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        let length = bytes.count - start
+        let isValid = bytes.withUnsafeBufferPointer { buffer in
+            nghttp2_check_header_value(buffer.baseAddress.map { $0 + start }, length) != 0
+        }
+        guard isValid else {
+            throw Invalid(name: String(decoding: bytes[(start - nameLength)..<start], as: UTF8.self))
+        }
+        lengths.append((nameLength, length, UInt8(truncatingIfNeeded: flags.rawValue)))
+    }
+
+    /// The block as nghttp2 wants it, valid inside `body`.
+    mutating func withPairs<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
+        pairs.removeAll(keepingCapacity: true)
+        return bytes.withUnsafeMutableBufferPointer { buffer in
+            var offset = buffer.baseAddress
+            for (nameLength, valueLength, flags) in lengths {
+                let value = offset.map { $0 + nameLength }
+                pairs.append(
+                    nghttp2_nv(name: offset, value: value, namelen: nameLength, valuelen: valueLength, flags: flags))
+                offset = value.map { $0 + valueLength }
+            }
+            return pairs.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
+        }
+    }
+}

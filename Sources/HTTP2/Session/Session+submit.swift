@@ -1,0 +1,103 @@
+internal import CNghttp2
+
+extension Session {
+    /// Settings of our side, and with them the connection preface.
+    ///
+    /// - Parameters:
+    ///   - streamWindow: body bytes the peer may send on a stream unasked.
+    ///   - connectionWindow: the same for the whole connection.
+    func open(_ settings: [nghttp2_settings_entry], connectionWindow: Int32) throws(SessionError) {
+        try check(nghttp2_submit_settings(pointer, 0, settings, settings.count))
+        try check(nghttp2_session_set_local_window_size(pointer, 0, 0, connectionWindow))
+    }
+
+    /// A limit of ours that changes while the connection lives.
+    func setMaximumConcurrentStreams(_ limit: Int) {
+        let entry = nghttp2_settings_entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limit))
+        _ = withUnsafePointer(to: entry) { nghttp2_submit_settings(pointer, 0, $0, 1) }
+    }
+
+    /// Why a request or an answer was not taken.
+    enum Refusal: Error {
+        case invalidHeader(String)
+        case library(SessionError)
+    }
+
+    /// Client role: the stream's id.
+    func submit(_ request: HTTP2Request, slot: Int) throws(Refusal) -> Int32 {
+        fields.removeAll()
+        do {
+            try fields.add(pseudo: ":method", request.method)
+            try fields.add(pseudo: ":scheme", "https")
+            try fields.add(pseudo: ":authority", request.authority)
+            // nghttp2 never indexes :path by itself; Apple asks for the same (apns-contract 6).
+            try fields.add(pseudo: ":path", request.path)
+            for header in request.headers { try fields.add(header) }
+        } catch {
+            throw .invalidHeader(error.name)
+        }
+        let stream = withBody(slot: slot, isEmpty: request.body.isEmpty) { provider in
+            fields.withPairs { pairs, count in
+                nghttp2_submit_request(pointer, nil, pairs, count, provider, Self.pointer(slot: slot))
+            }
+        }
+        guard stream > 0 else { throw .library(SessionError(code: stream, complaint: "")) }
+        return stream
+    }
+
+    /// Server role: the answer on a stream that has none yet.
+    func respond(_ stream: Int32, status: Int, headers: [HTTP2Header], hasBody: Bool, slot: Int) throws(Refusal) {
+        fields.removeAll()
+        do {
+            try fields.add(pseudo: ":status", String(status))
+            for header in headers { try fields.add(header) }
+        } catch {
+            throw .invalidHeader(error.name)
+        }
+        let result = withBody(slot: slot, isEmpty: !hasBody) { provider in
+            fields.withPairs { pairs, count in nghttp2_submit_response(pointer, stream, pairs, count, provider) }
+        }
+        guard result == 0 else { throw .library(SessionError(code: result, complaint: "")) }
+    }
+
+    /// RST_STREAM; a stream that is closed already stays closed.
+    func reset(_ stream: Int32, code: UInt32) {
+        _ = nghttp2_submit_rst_stream(pointer, 0, stream, code)
+    }
+
+    func ping() { _ = nghttp2_submit_ping(pointer, 0, nil) }
+
+    /// GOAWAY of ours. The session finishes when the streams up to `lastStream` have.
+    ///
+    /// - Parameter lastStream: `nil`: the last one handed over. It may only fall from one GOAWAY to the next, and may not
+    ///   be an id of our own side.
+    func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
+        isLeaving = true
+        let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)
+        _ = nghttp2_submit_goaway(pointer, 0, max(0, last), code, debugData, debugData.count)
+    }
+
+    /// Server role: gives the stream its slot; `nil` when it is closed.
+    func adopt(_ stream: Int32, slot: Int?) {
+        _ = nghttp2_session_set_stream_user_data(pointer, stream, slot.flatMap { Self.pointer(slot: $0) })
+    }
+
+    private func withBody<Result>(
+        slot: Int, isEmpty: Bool, _ submit: (UnsafePointer<nghttp2_data_provider>?) -> Result
+    ) -> Result {
+        guard !isEmpty else { return submit(nil) }
+        let provider = nghttp2_data_provider(
+            source: nghttp2_data_source(ptr: Self.pointer(slot: slot)), read_callback: SessionCallbacks.readBody)
+        return withUnsafePointer(to: provider, submit)
+    }
+
+    private func check(_ status: Int32) throws(SessionError) {
+        if status != 0 { throw SessionError(code: status, complaint: "") }
+    }
+}
+
+extension nghttp2_settings_entry {
+    init(_ id: nghttp2_settings_id, _ value: UInt32) {
+        self.init(settings_id: Int32(bitPattern: id.rawValue), value: value)
+    }
+}

@@ -1,0 +1,121 @@
+internal import CNghttp2
+
+/// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the user data and the stream's slot
+/// in the stream's, and passes the fact on.
+enum SessionCallbacks {
+    static func install(in callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
+        nghttp2_session_callbacks_set_on_header_callback(callbacks, header)
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data)
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frameReceived)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, frameSent)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, streamClosed)
+        nghttp2_session_callbacks_set_error_callback2(callbacks, complained)
+    }
+
+    /// The body of a request or an answer; `source.ptr` is its slot.
+    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, user in
+        guard let session = session(user), let buffer, let flags, let slot = Session.slot(source?.pointee.ptr) else {
+            return ssize_t(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        }
+        let room = UnsafeMutableBufferPointer(start: buffer, count: length)
+        let (count, isLast) = session.events.readBody(slot: slot, into: room)
+        if isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+        return count
+    }
+
+    private static func session(_ user: UnsafeMutableRawPointer?) -> Session? {
+        user.map { Unmanaged<Session>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let beginHeaders: nghttp2_on_begin_headers_callback = { _, frame, user in
+        guard let session = session(user), let frame = frame?.pointee else { return 0 }
+        let stream = frame.hd.stream_id
+        if frame.headers.cat == NGHTTP2_HCAT_REQUEST {
+            guard let slot = session.events.streamOpened(stream) else {
+                session.reset(stream, code: HTTP2ErrorCode.refusedStream.rawValue)
+                return 0
+            }
+            session.adopt(stream, slot: slot)
+        }
+        if let slot = session.slot(of: stream) {
+            session.events.headersBegan(slot: slot)
+        }
+        return 0
+    }
+
+    private static let header: nghttp2_on_header_callback = { _, frame, name, nameLength, value, valueLength, _, user in
+        guard let session = session(user), let frame, let slot = session.slot(of: frame.pointee.hd.stream_id) else {
+            return 0
+        }
+        let isAccepted = session.events.header(
+            slot: slot, name: UnsafeBufferPointer(start: name, count: nameLength),
+            value: UnsafeBufferPointer(start: value, count: valueLength))
+        // Resets the stream; the rest of the block is still decoded, since HPACK's state is the connection's.
+        return isAccepted ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+
+    private static let data: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, user in
+        guard let session = session(user), let slot = session.slot(of: stream) else { return 0 }
+        session.events.data(slot: slot, bytes: UnsafeBufferPointer(start: bytes, count: count))
+        return 0
+    }
+
+    private static let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, user in
+        guard let session = session(user), let frame else { return 0 }
+        let header = frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { break }
+            if let slot = session.slot(of: header.stream_id) { session.events.ended(slot: slot) }
+        case NGHTTP2_SETTINGS.rawValue:
+            if UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0 { session.events.settingsReceived() }
+        case NGHTTP2_GOAWAY.rawValue:
+            session.events.goAwayReceived(GoAway(frame.pointee.goaway))
+        default:
+            break
+        }
+        return 0
+    }
+
+    private static let frameSent: nghttp2_on_frame_send_callback = { _, frame, user in
+        guard let session = session(user), let frame else { return 0 }
+        let header = frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue:
+            if let slot = session.slot(of: header.stream_id) { session.events.headersWritten(slot: slot) }
+        case NGHTTP2_GOAWAY.rawValue where !session.isLeaving:
+            // Not ours, so nghttp2's own: it answers a peer that broke the protocol.
+            let goAway = GoAway(frame.pointee.goaway)
+            guard goAway.code != HTTP2ErrorCode.noError.rawValue else { break }
+            let name = HTTP2ErrorCode.name(goAway.code)
+            session.events.violated(session.complaint.isEmpty ? name : "\(name): \(session.complaint)")
+        default:
+            break
+        }
+        return 0
+    }
+
+    private static let streamClosed: nghttp2_on_stream_close_callback = { _, stream, code, user in
+        guard let session = session(user), let slot = session.slot(of: stream) else { return 0 }
+        session.events.streamClosed(slot: slot, stream: stream, code: code)
+        session.adopt(stream, slot: nil)
+        return 0
+    }
+
+    private static let complained: nghttp2_error_callback2 = { _, _, message, length, user in
+        guard let session = session(user), let message else { return 0 }
+        session.complaint = message.withMemoryRebound(to: UInt8.self, capacity: length) {
+            String(decoding: UnsafeBufferPointer(start: $0, count: min(length, 512)), as: UTF8.self)
+        }
+        return 0
+    }
+}
+
+extension GoAway {
+    init(_ frame: nghttp2_goaway) {
+        self.init(
+            lastStream: Int(frame.last_stream_id), code: frame.error_code,
+            debugData: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
+    }
+}

@@ -1,0 +1,23 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// Runs tasks on an event loop, many jobs per turn.
+///
+/// Jobs queued while a turn runs wait for the next one, so the loop gets to its sockets in between.
+final class LoopTaskExecutor: TaskExecutor {
+    private let loop: any EventLoop
+    private let inbox = CommandInbox<UnownedJob>()
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        if inbox.append(UnownedJob(job)) { loop.execute { self.run() } }
+    }
+
+    private func run() {
+        let jobs = inbox.takeAll()
+        let executor = asUnownedTaskExecutor()
+        for job in jobs { job.runSynchronously(on: executor) }
+        inbox.recycle(jobs)
+    }
+}

@@ -1,0 +1,107 @@
+internal import Crypto
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("The simulator's folder")
+struct CredentialsTests {
+    @Test("Private keys are their owner's alone; certificates are everyone's")
+    func modes() throws {
+        let folder = try TemporaryFolder()
+        _ = try credentials(folder.path)
+        #expect(try folder.mode("ca.key") == 0o600)
+        #expect(try folder.mode("server.key") == 0o600)
+        #expect(try folder.mode("AuthKey_SIMULATOR1.p8") == 0o600)
+        #expect(try folder.mode("ca.pem") == 0o644)
+        #expect(try folder.text("AuthKey_SIMULATOR1.p8").hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
+    }
+
+    @Test("A second start finds what the first one made")
+    func again() throws {
+        let folder = try TemporaryFolder()
+        let first = try credentials(folder.path)
+        let authority = try folder.text("ca.pem")
+        let second = try credentials(folder.path)
+        #expect(try folder.text("ca.pem") == authority)
+        #expect(second.serverKey == first.serverKey)
+        #expect(
+            second.providerKeys.map(\.publicKey.rawRepresentation)
+                == first.providerKeys.map(\.publicKey.rawRepresentation))
+    }
+
+    @Test("Other provider keys in the folder are accepted too, for the teams named")
+    func otherKeys() throws {
+        let folder = try TemporaryFolder()
+        for id in ["ABCDEFGHIJ", "KLMNOPQRST"] {
+            try folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "AuthKey_\(id).p8")
+        }
+        let teams = KeyTeams(byKeyID: ["ABCDEFGHIJ": "TEAM000001"])
+        let keys = try credentials(folder.path, teams).providerKeys
+        #expect(keys.map(\.keyID) == ["ABCDEFGHIJ", "KLMNOPQRST", "SIMULATOR1"])
+        #expect(keys.map(\.teamID) == ["TEAM000001", "SIMULATOR1", "SIMULATOR1"])
+    }
+
+    @Test(
+        "A broken file is named, and left as it is",
+        arguments: ["ca.pem", "ca.key", "server.key", "AuthKey_SIMULATOR1.p8"])
+    func broken(name: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try credentials(folder.path)
+        try folder.write("-----BEGIN NONSENSE-----\n", to: name)
+        let path = folder.file(name)
+        #expect {
+            try credentials(folder.path)
+        } throws: { error in
+            let text = "\(error)"
+            return text.contains(path) && !text.contains("\n") || name == "ca.pem" && text.contains("ca.pem")
+        }
+        #expect(try folder.text(name) == "-----BEGIN NONSENSE-----\n")
+    }
+
+    @Test("A P-384 provider key is refused")
+    func curve() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(P384.Signing.PrivateKey().pemRepresentation, to: "AuthKey_ABCDEFGHIJ.p8")
+        #expect {
+            try credentials(folder.path)
+        } throws: { "\($0)".contains("AuthKey_ABCDEFGHIJ.p8") }
+    }
+
+    @Test("Somebody else's ca.pem is never overwritten")
+    func foreignAuthority() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("theirs", to: "ca.pem")
+        #expect(throws: SimulatorError.self) { try credentials(folder.path) }
+        #expect(try folder.text("ca.pem") == "theirs")
+    }
+
+    @Test("An authority out of date is refused")
+    func outOfDate() throws {
+        let folder = try TemporaryFolder()
+        _ = try credentials(folder.path)
+        let later = Date().addingTimeInterval(3_651 * 86_400)
+        #expect(throws: SimulatorError.self) {
+            try Credentials(in: try Folder(folder.path), teams: KeyTeams(), now: later)
+        }
+    }
+
+    @Test("A folder that cannot be one is named")
+    func noFolder() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "file")
+        let path = folder.file("file")
+        #expect {
+            try Folder(path + "/inner")
+        } throws: { "\($0)".contains(path) }
+        #expect {
+            try credentials(path)
+        } throws: { "\($0)".contains(path) }
+    }
+
+    @discardableResult
+    private func credentials(_ path: String, _ teams: KeyTeams = KeyTeams()) throws -> Credentials {
+        try Credentials(in: try Folder(path), teams: teams, now: Date())
+    }
+}

@@ -1,0 +1,63 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@Suite(
+    "With curl", .timeLimit(.minutes(1)),
+    .enabled(if: Curl.speaksHTTP2, "needs a curl with HTTP/2 on the PATH"))
+struct CurlTests {
+    @Test("Creates and lists a channel over HTTP/2", arguments: ["1.2", "1.3"])
+    func create(tls: String) async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let base = running.addresses.url(.development)
+            let common = [
+                "--silent", "--include", "--http2", "--tlsv\(tls)", "--tls-max", tls, "--max-time", "30", "--cacert",
+                running.addresses.caFile, "--header", "authorization: bearer \(try running.token())",
+            ]
+            let body = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
+            let created = try Curl.run(common + ["--data", body, "\(base)/1/apps/com.example.scores/channels"])
+            #expect(created.exitCode == 0)
+            #expect(created.text.hasPrefix("HTTP/2 201"))
+            let id = try #require(running.simulator.channels(of: "com.example.scores", in: .development).first?.id)
+            #expect(created.text.contains("apns-channel-id: \(id)\r\n"))
+            let listed = try Curl.run(common + ["\(base)/1/apps/com.example.scores/all-channels"])
+            #expect(listed.text.hasSuffix(#"{"channels":["\#(id)"]}"#))
+        }
+    }
+
+    @Test("A client that speaks HTTP/1.1 only is dropped without a status")
+    func alpn() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let output = try Curl.run([
+                "--silent", "--include", "--http1.1", "--max-time", "30", "--cacert", running.addresses.caFile,
+                "\(running.addresses.url(.development))/",
+            ])
+            #expect(output.exitCode != 0)
+            #expect(output.text == "")
+            #expect(running.simulator.journal().isEmpty)
+        }
+    }
+
+    @Test(
+        "Its certificate names this machine and Apple's hosts",
+        arguments: [
+            "localhost", "simulator", "api.push.apple.com", "api.sandbox.push.apple.com",
+            "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
+            "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com",
+        ])
+    func names(host: String) async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let port = running.addresses.productionPort
+            let output = try Curl.run([
+                "--silent", "--include", "--http2", "--max-time", "30", "--cacert", running.addresses.caFile,
+                "--resolve", "\(host):\(port):127.0.0.1", "https://\(host):\(port)/",
+            ])
+            #expect(output.exitCode == 0)
+            #expect(output.text.hasSuffix(#"{"reason":"BadPath"}"#))
+        }
+    }
+}

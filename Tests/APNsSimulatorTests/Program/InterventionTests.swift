@@ -1,0 +1,108 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import HTTP2
+internal import Testing
+
+@Suite("Journal and interventions over the wire", .timeLimit(.minutes(1)))
+struct InterventionTests {
+    @Test("The journal has every request with its verdict")
+    func journal() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(.production), token: try running.token())
+            _ = try await client.create(policy: 0)
+            _ = try await client.broadcast(on: "AAAA")
+            let entries = running.simulator.journal()
+            #expect(entries.map(\.number) == [1, 2])
+            #expect(entries.map(\.status) == [201, 400])
+            #expect(entries.map(\.reason) == [nil, .badChannelId])
+            #expect(entries.map(\.request.method) == ["POST", "POST"])
+            #expect(entries.map(\.request.environment) == [.production, .production])
+            #expect(entries.last?.request.path == "/4/broadcasts/apps/com.example.scores")
+            #expect(entries.last?.request[header: "apns-priority"] == "10")
+            #expect(entries.last?.request.body == Array(Bench.update.utf8))
+            #expect(Set(entries.map(\.request.connection)).count == 1)
+            running.simulator.clearJournal()
+            #expect(running.simulator.journal().isEmpty)
+        }
+    }
+
+    @Test("Waiting for requests wakes with those that match, past ones included")
+    func wait() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            _ = try await client.list()
+            async let found = running.simulator.requests(2) { $0.request.method == "GET" }
+            _ = try await client.create(policy: 0)
+            _ = try await client.list()
+            #expect(try await found.map(\.number) == [1, 3])
+        }
+    }
+
+    @Test("Waiting ends with its task, and with the simulator")
+    func waitEnds() async throws {
+        let folder = try TemporaryFolder()
+        let waiter = try await RunningSimulator.with(in: folder.path) { running in
+            let cancelled = Task { try await running.simulator.requests(1) }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            return Task { try await running.simulator.requests(1) }
+        }
+        await #expect(throws: (any Error).self) { try await waiter.value }
+    }
+
+    @Test("Withheld answers come with the release, in full")
+    func hold() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            let hold = running.simulator.hold { $0.method == "POST" }
+            async let created = client.create(policy: 0)
+            let entries = try await running.simulator.requests(1)
+            #expect(entries.map(\.fate) == [.held])
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
+            hold.release()
+            #expect(try await created.status == 201)
+            #expect(try await client.create(policy: 0).status == 201)
+        }
+    }
+
+    @Test("A dropped answer: processed, never answered")
+    func drop() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            _ = try await client.list()
+            running.simulator.dropNext { $0.method == "POST" }
+            let lost = Task { try await client.create(policy: 0) }
+            let entries = try await running.simulator.requests(1) { $0.fate == .dropped }
+            #expect(entries.map(\.status) == [201])
+            #expect(try await client.create(policy: 0).status == 201)
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 2)
+            lost.cancel()
+            await #expect(throws: HTTP2Failure.cancelled) { try await lost.value }
+        }
+    }
+
+    @Test("An answer in APNs' place changes nothing and carries the request's id")
+    func answer() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            running.simulator.answerNext(2, with: .refusal(.serviceUnavailable)) { $0.method == "POST" }
+            running.simulator.answerNext(with: .refusal(APNsReason(rawValue: "NewOne"), status: 418))
+            let first = try await client.create(policy: 0)
+            #expect(first.status == 503)
+            #expect(first.text == #"{"reason":"ServiceUnavailable"}"#)
+            #expect(first[header: "apns-request-id"]?.count == 36)
+            let list = try await client.list()
+            #expect(list.status == 418)
+            #expect(list.text == #"{"reason":"NewOne"}"#)
+            #expect(try await client.create(policy: 0).status == 503)
+            #expect(try await client.create(policy: 0).status == 201)
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
+        }
+    }
+}

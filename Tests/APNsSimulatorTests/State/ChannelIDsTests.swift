@@ -1,0 +1,40 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("Channel IDs")
+struct ChannelIDsTests {
+    @Test("Sixteen bytes laid out like a version 1 time")
+    func layout() throws {
+        var ids = ChannelIDs()
+        var random = SeededRandom(seed: 7)
+        // RFC 9562 A.1: 2022-02-22 19:22:22 UTC is tick 0x1EC9414C232AB00.
+        let date = Date(timeIntervalSince1970: 1_645_557_742)
+        let bytes = try #require(Data(base64Encoded: ids.make(now: date, using: &random)))
+        #expect(bytes.count == 16)
+        #expect(Array(bytes.prefix(10)) == [0xC2, 0x32, 0xAB, 0x00, 0x94, 0x14, 0x11, 0xEC, 0, 0])
+    }
+
+    @Test("No two alike in one instant, nor when the clock goes back")
+    func unique() {
+        var ids = ChannelIDs()
+        var random = SeededRandom(seed: 7)
+        let made = (0..<1_000).map {
+            ids.make(now: Bench.now.addingTimeInterval(-Double($0)), using: &random).prefix(11)
+        }
+        #expect(Set(made).count == 1_000)
+    }
+
+    @Test(
+        "Text that could be an ID, and text that could not",
+        arguments: [
+            ("dHN0LXNyY2gtY2hubA==", true), ("AAAA", true), ("", false), ("AAA", false), ("AA_-", false),
+            ("AAAA AAAA", false), (String(repeating: "A", count: 256), true),
+            (String(repeating: "A", count: 260), false),
+        ])
+    func form(text: String, isWellFormed: Bool) {
+        #expect(ChannelIDs.isWellFormed(text) == isWellFormed)
+    }
+}

@@ -1,0 +1,20 @@
+internal import APNsWire
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("An app's channels")
+struct SimulatedAppTests {
+    @Test("Deletions are remembered up to a bound, the newest ones")
+    func bound() {
+        var app = SimulatedApp()
+        for number in 0...SimulatedApp.rememberedDeletions {
+            app.add("\(number)", .noMessageStored, now: Bench.now)
+            let wasThere = app.delete("\(number)")
+            #expect(wasThere)
+        }
+        #expect(!app.wasDeleted("0"))
+        #expect(app.wasDeleted("1"))
+        #expect(app.wasDeleted("\(SimulatedApp.rememberedDeletions)"))
+    }
+}

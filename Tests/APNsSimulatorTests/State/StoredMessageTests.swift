@@ -1,0 +1,58 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@Suite("Messages kept for devices offline")
+struct StoredMessageTests {
+    private let end = #"{"aps":{"timestamp":1780000001,"event":"end"}}"#
+
+    @Test("The newest is kept until its expiration")
+    func newest() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
+        _ = try bench.broadcast(on: bench.stored, ["apns-expiration": expiration])
+        let answer = try bench.broadcast(on: bench.stored, ["apns-expiration": expiration], end)
+
+        let message = try #require(stored(bench, after: 59))
+        #expect(message.body == Array(end.utf8))
+        #expect(message.uniqueID == answer[header: "apns-unique-id"])
+        #expect(stored(bench, after: 60) == nil)
+    }
+
+    @Test("No longer than 8 hours")
+    func cap() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 100_000)"
+        _ = try bench.broadcast(on: bench.stored, ["apns-expiration": expiration])
+        #expect(stored(bench, after: 28_799) != nil)
+        #expect(stored(bench, after: 28_800) == nil)
+    }
+
+    @Test("Expiration 0, an instant gone by, a refusal: what was kept stays", arguments: ["0", "1", "soon"])
+    func untouched(expiration: String) throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        let future = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
+        _ = try bench.broadcast(on: bench.stored, ["apns-expiration": future])
+        _ = try bench.broadcast(on: bench.stored, ["apns-expiration": expiration], end)
+        #expect(stored(bench, after: 0)?.body == Array(Bench.update.utf8))
+    }
+
+    @Test("Nothing where nothing is stored")
+    func none() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        #expect(try bench.broadcast(on: bench.none).status == 200)
+        let message = bench.state.storedMessage(
+            on: bench.none, of: Bench.bundleID, in: .development, now: Bench.now)
+        #expect(message == nil)
+    }
+
+    private func stored(_ bench: Bench, after seconds: Double) -> StoredMessage? {
+        bench.state.storedMessage(
+            on: bench.stored, of: Bench.bundleID, in: .development, now: Bench.now.addingTimeInterval(seconds))
+    }
+}

@@ -1,0 +1,66 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+
+/// A simulator's state with one app set up, and a clock that stands still.
+struct Bench {
+    static let bundleID = "com.example.scores"
+    static let now = Date(timeIntervalSince1970: 1_780_000_000)
+    static let update = #"{"aps":{"timestamp":1780000000,"event":"update","content-state":{"home":1,"away":0}}}"#
+
+    let provider = Provider()
+    var state: SimulatorState
+    /// A channel that stores nothing, one that stores, one deleted.
+    private(set) var none = ""
+    private(set) var stored = ""
+    private(set) var deleted = ""
+
+    init(capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels) throws {
+        state = SimulatorState(
+            keys: [try provider.registered()], capitals: capitals, channelLimit: channelLimit, seed: 1)
+    }
+
+    mutating func addChannels() throws {
+        none = try create(policy: 0)
+        stored = try create(policy: 1)
+        deleted = try create(policy: 1)
+        _ = try send("DELETE", "/1/apps/\(Self.bundleID)/channels", ["apns-channel-id": deleted])
+    }
+
+    /// Sends a request with a good token unless `headers` has another `authorization`; an empty value leaves a header
+    /// out.
+    mutating func send(
+        _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = "",
+        in environment: APNsEnvironment = .development, at now: Date = Bench.now, by sender: Provider? = nil
+    ) throws -> SimulatorAnswer {
+        let token = try (sender ?? provider).token(at: now)
+        let all = ["authorization": "bearer \(token)"].merging(headers) { $1 }
+        let fields = all.filter { $0.value != "" }.sorted { $0.key < $1.key }
+        let request = SimulatorRequest(
+            environment: environment, method: method, path: path, headers: fields.map { .init($0.key, $0.value) },
+            body: Array(body.utf8))
+        return state.handle(request, now: now)
+    }
+
+    mutating func create(
+        policy: Int, of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
+        at now: Date = Bench.now
+    ) throws -> String {
+        let body = #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#
+        return try send("POST", "/1/apps/\(bundleID)/channels", [:], body, in: environment, at: now)[
+            header: "apns-channel-id"] ?? ""
+    }
+
+    /// A broadcast that is right in all but what `headers` says otherwise.
+    mutating func broadcast(
+        on channel: String, _ headers: [String: String] = [:], _ body: String = Bench.update,
+        of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
+        at now: Date = Bench.now
+    ) throws -> SimulatorAnswer {
+        let usual = [
+            "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "0", "apns-priority": "5",
+        ]
+        return try send(
+            "POST", "/4/broadcasts/apps/\(bundleID)", usual.merging(headers) { $1 }, body, in: environment, at: now)
+    }
+}

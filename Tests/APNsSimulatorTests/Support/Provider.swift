@@ -1,0 +1,45 @@
+internal import APNsSimulator
+internal import Crypto
+internal import Foundation
+
+/// A provider with a key of its own, which signs tokens as they are asked for: good ones and others.
+struct Provider: Sendable {
+    var keyID: String
+    var teamID: String
+    private let key: P256.Signing.PrivateKey
+
+    init(keyID: String = "TESTKEY001", teamID: String = "TESTTEAM01") {
+        self.keyID = keyID
+        self.teamID = teamID
+        key = P256.Signing.PrivateKey()
+    }
+
+    /// The provider of a `.p8` file.
+    init(keyID: String, teamID: String, file: String) throws {
+        self.keyID = keyID
+        self.teamID = teamID
+        key = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: file, encoding: .utf8))
+    }
+
+    func registered() throws -> ProviderKey {
+        try ProviderKey(keyID: keyID, teamID: teamID, pem: key.pemRepresentation)
+    }
+
+    /// A good token.
+    func token(at date: Date) throws -> String {
+        try token(
+            header: #"{"alg":"ES256","kid":"\#(keyID)"}"#,
+            claims: #"{"iss":"\#(teamID)","iat":\#(Int(date.timeIntervalSince1970))}"#)
+    }
+
+    /// A token of any content, signed with the provider's key.
+    func token(header: String, claims: String) throws -> String {
+        let signed = "\(Self.encode(Data(header.utf8))).\(Self.encode(Data(claims.utf8)))"
+        let signature = try key.signature(for: Data(signed.utf8)).rawRepresentation
+        return "\(signed).\(Self.encode(signature))"
+    }
+
+    private static func encode(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,89 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import HTTP2
+internal import Logging
+
+/// A simulator on free ports, and a provider whose key it knows.
+struct RunningSimulator: Sendable {
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    let simulator: Simulator
+    let addresses: SimulatorAddresses
+    let provider: Provider
+
+    /// Starts one in `directory`, stops it after `body`.
+    @discardableResult
+    static func with<Result: Sendable>(
+        in directory: String, capitals: CapitalsRule = .refused,
+        _ body: (RunningSimulator) async throws -> Result
+    ) async throws -> Result {
+        var options = SimulatorOptions(directory: directory)
+        options.capitals = capitals
+        let simulator = Simulator(options: options, logger: logger)
+        let addresses = try await simulator.start()
+        do {
+            let provider = try Provider(
+                keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
+            let running = RunningSimulator(simulator: simulator, addresses: addresses, provider: provider)
+            let result = try await body(running)
+            await simulator.stop()
+            return result
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+    }
+
+    func connect(
+        _ environment: APNsEnvironment = .development, trusting file: String? = nil
+    ) async throws -> HTTP2ClientConnection {
+        var configuration = HTTP2ClientConfiguration(
+            host: addresses.host, port: addresses.port(environment))
+        configuration.trustRoots = .file(file ?? addresses.caFile)
+        return try await HTTP2ClientConnection.connect(configuration, logger: Self.logger)
+    }
+
+    /// A good token, issued now.
+    func token() throws -> String { try provider.token(at: Date()) }
+}
+
+/// A connection and the token its requests carry.
+struct Client: Sendable {
+    let connection: HTTP2ClientConnection
+    var token: String?
+
+    func send(
+        _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = ""
+    ) async throws -> HTTP2Response {
+        var fields = headers.map { HTTP2Header($0.key, $0.value) }
+        if let token { fields.append(HTTP2Header("authorization", "bearer \(token)", indexing: .never)) }
+        return try await connection.send(
+            HTTP2Request(
+                method: method, path: path, authority: "localhost", headers: fields, body: Array(body.utf8)),
+            timeout: .seconds(30))
+    }
+
+    func create(policy: Int, of bundleID: String = Bench.bundleID) async throws -> HTTP2Response {
+        try await send(
+            "POST", APNsPath.channels(of: bundleID), [:],
+            #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
+    }
+
+    func list(_ bundleID: String = Bench.bundleID) async throws -> HTTP2Response {
+        try await send("GET", APNsPath.allChannels(of: bundleID))
+    }
+
+    func broadcast(on channel: String, expiration: Int = 0, _ body: String = Bench.update) async throws -> HTTP2Response
+    {
+        let headers = [
+            "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "\(expiration)",
+            "apns-priority": "10",
+        ]
+        return try await send("POST", APNsPath.broadcasts(of: Bench.bundleID), headers, body)
+    }
+}
+
+extension HTTP2Response {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+struct DeliveryPlanTests {
+    private let now = Date(timeIntervalSince1970: 1_671_390_000.25)
+    private let epoch = 1_671_390_000
+    private let unstored: Audience
+    private let stored: Audience
+
+    init() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.App"))
+        unstored = Audience(bundleID: bundleID, environment: .development, storagePolicy: .noMessageStored)
+        stored = Audience(bundleID: bundleID, environment: .production, storagePolicy: .mostRecentMessageStored)
+    }
+
+    private func request(
+        _ event: BroadcastPayload.Event = .update, alert: String? = nil, stateSize: Int = 2, expiresIn: Int? = nil,
+        apnsExpiration: Int? = nil, priority: APNsPriority? = nil
+    ) -> BroadcastRequest {
+        let state = stateSize <= 8 ? "{}" : #"{"a":"\#(String(repeating: "x", count: stateSize - 8))"}"#
+        return BroadcastRequest(
+            payload: BroadcastPayload(event: event, contentState: Array(state.utf8), alert: alert.map { Array($0.utf8) }),
+            priority: priority, expiresIn: expiresIn, apnsExpiration: apnsExpiration)
+    }
+
+    private func expirations(_ request: BroadcastRequest) throws -> [Int] {
+        try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
+    }
+
+    @Test("left out: 0 where nothing is stored, now + 8 h where it is")
+    func standard() throws {
+        #expect(try expirations(request()) == [0, epoch + 28_800])
+    }
+
+    @Test("expiresIn: 0 where nothing is stored, the epoch where it is; the deadline is the same for both")
+    func expiresIn() throws {
+        let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
+        #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 300])
+        #expect(plan.expiresAt == now.addingTimeInterval(300))
+    }
+
+    @Test("apnsExpiration 0 goes to both")
+    func zero() throws { #expect(try expirations(request(apnsExpiration: 0)) == [0, 0]) }
+
+    @Test("a nonzero apnsExpiration is refused where nothing is stored, in the past, and beyond 8 h")
+    func refusals() throws {
+        for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
+            #expect {
+                try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)
+            } throws: { ($0 as? Problem)?.kind == .expirationNotAllowed }
+        }
+        let plan = try DeliveryPlan(request(apnsExpiration: epoch + 28_800), audiences: [stored], now: now)
+        #expect(plan.items.map(\.apnsExpiration) == [epoch + 28_800])
+    }
+
+    @Test("priority: 10 with an alert or for an end, else 5, or as asked")
+    func priority() throws {
+        let cases: [(BroadcastRequest, APNsPriority)] = [
+            (request(), .powerAware), (request(alert: "{}"), .immediate), (request(.end), .immediate),
+            (request(alert: "{}", priority: .lowest), .lowest),
+        ]
+        for (request, priority) in cases {
+            #expect(try DeliveryPlan(request, audiences: [stored], now: now).priority == priority)
+        }
+    }
+
+    @Test("the body may have 5,120 bytes and not one more")
+    func size() throws {
+        let overhead = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
+        let largest = request(stateSize: APNsLimits.broadcastPayload - overhead)
+        #expect(try DeliveryPlan(largest, audiences: [stored], now: now).warnings.count == 1)
+        #expect {
+            try DeliveryPlan(
+                request(stateSize: APNsLimits.broadcastPayload - overhead + 1), audiences: [stored], now: now)
+        } throws: { error in
+            let problem = error as? Problem
+            return problem?.kind == .payloadTooLarge
+                && problem?.members.first == Problem.Member(name: "size", value: .integer(5_121))
+        }
+    }
+
+    @Test("content beyond ActivityKit's 4,096 bytes is accepted with a warning")
+    func warning() throws {
+        #expect(try DeliveryPlan(request(stateSize: 4_096), audiences: [stored], now: now).warnings.isEmpty)
+        #expect(try DeliveryPlan(request(stateSize: 4_097), audiences: [stored], now: now).warnings.count == 1)
+    }
+
+    @Test("only the audiences asked for are reached; others' are refused")
+    func audiences() throws {
+        var request = request()
+        request.audiences = [stored.selector, stored.selector]
+        #expect(try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.audience) == [stored])
+        #expect {
+            try DeliveryPlan(request, audiences: [unstored], now: now)
+        } throws: { ($0 as? Problem)?.errors.map(\.pointer) == ["/audiences/0", "/audiences/1"] }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Grandstand
+internal import Testing
+
+struct JSONParserTests {
+    private func parse(_ text: String) throws(Problem) -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    @Test("a value remembers its bytes: numbers, escapes, order and inner white space")
+    func source() throws {
+        let inner = #"{ "b" : 1.50e3, "a":[12345678901234567890,"\u26bd\ud83d\ude00"] }"#
+        let value = try parse(" {\"contentState\":  \(inner) \n}")
+        guard case .object(let members) = value.kind else {
+            Issue.record("not an object")
+            return
+        }
+        #expect(members.map(\.name) == ["contentState"])
+        #expect(String(decoding: members[0].value.bytes, as: UTF8.self) == inner)
+    }
+
+    @Test("strings are decoded")
+    func strings() throws {
+        guard case .string(let text) = try parse(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é""#).kind else {
+            Issue.record("not a string")
+            return
+        }
+        #expect(text == "\"\\/\u{8}\u{c}\n\r\té😀é")
+    }
+
+    @Test("what RFC 8259 does not allow is refused", arguments: [
+        "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "{'a':1}", "01", "1.", ".5", "+1", "1e", "-", "tru", "nul", "NaN",
+        "\"\u{1}\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"abc", "[1 2]", "{} {}",
+        "{\"a\" 1}", "{\"a\":1,\"a\":2}",
+    ])
+    func refused(text: String) {
+        #expect { try parse(text) } throws: { ($0 as? Problem)?.kind == .malformedJSON }
+    }
+
+    @Test("a fault points at its place")
+    func place() {
+        #expect { try parse("{\"a\": {\"b\": [1, x]}}") } throws: { error in
+            let problem = error as? Problem
+            return problem?.errors.first?.pointer == "/a/b/1"
+                && problem?.detail.contains("line 1, column 17") ?? false
+        }
+    }
+
+    @Test("nesting is bounded on both sides of the limit")
+    func depth() throws {
+        let limit = JSONParser.maximumDepth
+        _ = try parse(String(repeating: "[", count: limit) + "1" + String(repeating: "]", count: limit))
+        let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
+        #expect { try parse(deep) } throws: { ($0 as? Problem)?.detail.contains("nested deeper") ?? false }
+    }
+
+    @Test("invalid UTF-8 is found where it stands")
+    func utf8() {
+        let bytes = Array("{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
+        #expect { try JSONValue(parsing: bytes) } throws: {
+            ($0 as? Problem)?.detail.contains("line 1, column 7") ?? false
+        }
+    }
+}

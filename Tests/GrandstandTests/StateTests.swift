@@ -1,0 +1,61 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+struct StateTests {
+    private let now = Date(timeIntervalSince1970: 100)
+    private let before = Date(timeIntervalSince1970: 50)
+    private let after = Date(timeIntervalSince1970: 150)
+
+    @Test("an event is live from its start or its first update")
+    func event() {
+        func state(_ startsAt: Date?, _ first: Date?, _ ended: Date?, _ cancelled: Date?) -> Event.State {
+            Event.State(startsAt: startsAt, firstUpdateAt: first, endedAt: ended, cancelledAt: cancelled, now: now)
+        }
+        #expect(state(nil, nil, nil, nil) == .scheduled)
+        #expect(state(after, nil, nil, nil) == .scheduled)
+        #expect(state(before, nil, nil, nil) == .live)
+        #expect(state(after, before, nil, nil) == .live)
+        #expect(state(before, before, before, nil) == .ended)
+        #expect(state(before, before, nil, before) == .cancelled)
+    }
+
+    @Test("an audience without a channel waits for its time, then is pending")
+    func audience() {
+        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: after, now: now).state == .waiting)
+        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: before, now: now).state == .pending)
+        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: nil, now: now).state == .pending)
+    }
+
+    @Test("a broadcast is done when every delivery is settled")
+    func broadcast() throws {
+        func broadcast(_ states: [Delivery.State]) throws -> Broadcast {
+            let bundleID = try #require(BundleID(rawValue: "com.example"))
+            return Broadcast(
+                id: UUID(), eventKey: nil, event: .update, acceptedAt: now, sendAt: nil, isScheduled: false,
+                deliveries: states.map { state in
+                    Delivery(
+                        bundleID: bundleID, environment: .production, channelID: nil, state: state, attempts: 0,
+                        priority: .immediate, apnsExpiration: 0, timestamp: nil, apnsRequestID: UUID(),
+                        apnsUniqueID: nil, reason: nil, nextAttemptAt: nil, settledAt: nil)
+                }, warnings: [])
+        }
+        #expect(try broadcast([.accepted, .sending]).state == .queued)
+        let done = try broadcast([.accepted, .superseded, .accepted])
+        #expect(done.state == .done)
+        #expect(done.counts.map { "\($0.state) \($0.count)" } == ["accepted 2", "superseded 1"])
+    }
+
+    @Test("levels at 80 and 95 percent", arguments: [
+        (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
+    ])
+    func level(used: Int, level: Quota.Level) throws {
+        let quota = Quota(
+            bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
+            byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],
+            forecast: Forecast(held: 0, spans: [], limit: 100, now: now))
+        #expect(quota.level == level)
+        #expect(quota.available == 100 - used)
+    }
+}

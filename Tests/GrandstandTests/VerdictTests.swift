@@ -1,0 +1,89 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+struct VerdictTests {
+    private let now = Date(timeIntervalSince1970: 1_000)
+
+    private func verdict(
+        _ answer: APNsAnswer<Void>, attempts: Int = 1, expiresIn seconds: TimeInterval = 3_600
+    ) -> Verdict {
+        Verdict(answer, attempts: attempts, expiresAt: now.addingTimeInterval(seconds), now: now, jitter: 0.5)
+    }
+
+    private func refusal(_ reason: APNsReason, status: Int? = nil, retryAfter: Int? = nil) -> APNsAnswer<Void> {
+        .refused(APNsRefusal(status: status ?? reason.status ?? 400, reason: reason, retryAfter: retryAfter))
+    }
+
+    @Test("200 is accepted")
+    func accepted() {
+        let receipt = APNsReceipt(requestID: "r", uniqueID: "u")
+        #expect(verdict(.accepted((), receipt)) == .accepted(receipt))
+    }
+
+    @Test("what repeating cannot mend ends after one try", arguments: [
+        APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
+    ])
+    func rejected(reason: APNsReason) {
+        guard case .rejected(let refusal) = verdict(refusal(reason)) else {
+            Issue.record("\(reason) was not rejected")
+            return
+        }
+        #expect(refusal.reason == reason)
+    }
+
+    @Test("a channel that is gone says so", arguments: [APNsReason.badChannelId, .channelNotRegistered])
+    func gone(reason: APNsReason) {
+        guard case .channelGone = verdict(refusal(reason)) else {
+            Issue.record("\(reason) did not mean the channel")
+            return
+        }
+    }
+
+    @Test("trouble that passes is tried again", arguments: [
+        APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
+    ])
+    func retried(reason: APNsReason) {
+        guard case .retry(let at, reason.rawValue) = verdict(refusal(reason)) else {
+            Issue.record("\(reason) was not retried")
+            return
+        }
+        #expect(at > now && at < now.addingTimeInterval(1))
+    }
+
+    @Test("silence is tried again")
+    func silence() {
+        guard case .retry = verdict(.unanswered("no answer")) else {
+            Issue.record("not retried")
+            return
+        }
+    }
+
+    @Test("Retry-After is obeyed")
+    func retryAfter() {
+        guard case .retry(let at, _) = verdict(refusal(.tooManyRequests, retryAfter: 20)) else {
+            Issue.record("not retried")
+            return
+        }
+        #expect(at == now.addingTimeInterval(20))
+    }
+
+    @Test("a try that would come too late is not made")
+    func expired() {
+        #expect(verdict(refusal(.shutdown), expiresIn: 0.01) == .expired(reason: "Shutdown"))
+    }
+}
+
+struct RetryPolicyTests {
+    @Test("delays double up to the ceiling, between half and the whole of each step")
+    func bounds() {
+        let policy = RetryPolicy(base: 1, ceiling: 10)
+        let now = Date(timeIntervalSince1970: 0)
+        for (attempts, step) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (1_000, 10)] {
+            #expect(policy.nextAttempt(after: attempts, now: now, jitter: 0).timeIntervalSince1970 == step / 2)
+            let most = policy.nextAttempt(after: attempts, now: now, jitter: 0.999_999).timeIntervalSince1970
+            #expect(most <= step && most > step * 0.99)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectTests {
+    /// Why connecting with this configuration fails; `nil` when it does not.
+    private func failure(_ settings: HTTP2ClientConfiguration) async -> HTTP2ConnectError? {
+        do throws(HTTP2ConnectError) {
+            let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+            await connection.close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aForeignAuthorityIsNotTrusted() async throws {
+        try await withServer(.echo) { server in
+            var settings = configuration(server.port)
+            settings.trustRoots = .file(TestAuthority().file)
+            let error = try #require(await failure(settings))
+            #expect(error.kind == .tls)
+            #expect(error.message.contains("not signed by a trusted authority"), "\(error)")
+            #expect(error.message.contains("configured CA file"))
+        }
+    }
+
+    @Test func theSystemDoesNotTrustTheTestAuthority() async throws {
+        try await withServer(.echo) { server in
+            let error = try #require(await failure(HTTP2ClientConfiguration(host: "127.0.0.1", port: server.port)))
+            #expect(error.kind == .tls)
+            #expect(error.message.contains("system's CA certificates"), "\(error)")
+        }
+    }
+
+    @Test func aCertificateForAnotherAddressIsRefused() async throws {
+        try await withServer(.echo, identity: TestAuthority.shared.elsewhere) { server in
+            let error = try #require(await failure(configuration(server.port)))
+            #expect(error.kind == .tls)
+            #expect(error.message.contains("not for 127.0.0.1"), "\(error)")
+        }
+    }
+
+    @Test func aCertificateForAnotherNameIsRefusedAndTheRightNameAccepted() async throws {
+        try await withServer(.echo, identity: TestAuthority.shared.elsewhere) { server in
+            var settings = configuration(server.port)
+            settings.serverName = "here.example"
+            let error = try #require(await failure(settings))
+            #expect(error.kind == .tls)
+            #expect(error.message.contains("not for here.example"), "\(error)")
+            settings.serverName = "elsewhere.example"
+            #expect(await failure(settings) == nil)
+        }
+    }
+
+    @Test(arguments: [["http/1.1"], []])
+    func aServerWithoutHTTP2IsRefused(protocols: [String]) async throws {
+        let server = try await RawServer.start(protocols: protocols, bytes: [])
+        let error = try #require(await failure(configuration(server.port)))
+        #expect(error.kind == .alpn, "\(error)")
+        await server.stop()
+    }
+
+    @Test func tcpWithoutTLSRunsOutOfTime() async throws {
+        let server = try await RawServer.start(identity: nil, bytes: [])
+        var settings = configuration(server.port)
+        settings.connectTimeout = .milliseconds(200)
+        let error = try #require(await failure(settings))
+        #expect(error.kind == .timedOut)
+        #expect(error.message.contains("no TLS handshake"), "\(error)")
+        await server.stop()
+    }
+
+    @Test func tlsWithoutSettingsRunsOutOfTime() async throws {
+        let server = try await RawServer.start(bytes: [])
+        var settings = configuration(server.port)
+        settings.connectTimeout = .milliseconds(400)
+        let error = try #require(await failure(settings))
+        #expect(error.kind == .timedOut)
+        #expect(error.message.contains("no SETTINGS"), "\(error)")
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        Array("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".utf8), [UInt8](repeating: 0xff, count: 4_096),
+        // A PING frame where SETTINGS must come first.
+        [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8],
+    ])
+    func garbageInsteadOfSettingsIsACleanError(bytes: [UInt8]) async throws {
+        let server = try await RawServer.start(bytes: bytes)
+        let error = try #require(await failure(configuration(server.port)))
+        #expect(error.kind == .settings)
+        #expect(error.message.contains("did not begin it"), "\(error)")
+        await server.stop()
+    }
+
+    @Test func aServerThatHangsUpAfterTLSIsACleanError() async throws {
+        let server = try await RawServer.start(bytes: [0], thenClose: true)
+        let error = try #require(await failure(configuration(server.port)))
+        #expect(error.kind == .settings, "\(error)")
+        await server.stop()
+    }
+
+    @Test func aClosedPortIsRefused() async throws {
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = listener.localAddress?.port ?? 1
+        try await listener.close()
+        let error = try #require(await failure(configuration(port)))
+        #expect(error.kind == .connect)
+        #expect(error.message.contains("Connection refused"), "\(error)")
+    }
+
+    @Test func aNameWithoutAnAddressIsSaidSo() async throws {
+        var settings = configuration(443, host: "no-such-host.invalid")
+        settings.connectTimeout = .seconds(30)
+        let error = try #require(await failure(settings))
+        #expect(error.kind == .resolve, "\(error)")
+        #expect(error.message.contains("no-such-host.invalid has no address"))
+    }
+
+    @Test func aMissingAuthorityFileIsSaidSo() async throws {
+        var settings = configuration(1)
+        settings.trustRoots = .file("/nowhere/ca.pem")
+        let error = try #require(await failure(settings))
+        #expect(error.kind == .tls)
+        #expect(error.message.contains("/nowhere/ca.pem"))
+    }
+
+    @Test func cancellingEndsTheAttempt() async throws {
+        let server = try await RawServer.start(identity: nil, bytes: [])
+        let attempt = Task { await failure(configuration(server.port)) }
+        attempt.cancel()
+        let error = try #require(await attempt.value)
+        #expect(error.message.contains("cancelled"), "\(error)")
+        await server.stop()
+    }
+
+    @Test func aClientWithoutHTTP2IsDropped() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            // Plain text where TLS is expected: the server hangs up, and keeps serving others.
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
+            try await channel.closeFuture.get()
+            #expect(await failure(configuration(server.port)) == nil)
+        }
+    }
+}

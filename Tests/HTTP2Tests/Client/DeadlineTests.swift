@@ -1,0 +1,119 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+    @Test func aRequestWithoutAnAnswerIsResetAndItsStreamFree() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
+            try await withConnection(server.port) { connection in
+                async let silent = connection.outcome(post("/silent"), timeout: .milliseconds(400))
+                let held = try await handler.take(1)
+                async let last = connection.outcome(post("/last"))
+                #expect(await silent == .failure(.unanswered("no answer within 0.4 seconds")))
+                // Only the freed stream lets this one through.
+                let next = try await handler.take(1)
+                #expect(next[0].request.path == "/last")
+                next[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await last.status == 200)
+                // Too late, and without effect.
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func timeTicksInLineToo() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
+            try await withConnection(server.port) { connection in
+                async let first = connection.outcome(post("/first"))
+                let held = try await handler.take(1)
+                let waiting = await connection.outcome(post("/waiting"), timeout: .milliseconds(50))
+                #expect(waiting == .failure(.notProcessed("no free stream within 0.05 seconds")))
+                #expect(connection.waiting == 0)
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await first.status == 200)
+            }
+        }
+    }
+
+    @Test func aThousandDeadlinesAtOnce() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 100 }) { server in
+            try await withConnection(server.port) { connection in
+                let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
+                    for number in 0..<1_000 {
+                        group.addTask {
+                            await connection.outcome(post("/\(number)"), timeout: .milliseconds(200 + number % 7))
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.count { $0.isUnanswered || $0.isNotProcessed } == 1_000)
+                #expect(outcomes.count { $0.isUnanswered } >= 100)
+                #expect(connection.waiting == 0)
+            }
+        }
+    }
+
+    @Test func cancellingResetsTheStreamAndFreesIt() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
+            try await withConnection(server.port) { connection in
+                let inFlight = Task { await connection.outcome(post("/in-flight")) }
+                _ = try await handler.take(1)
+                let inLine = Task { await connection.outcome(post("/in-line")) }
+                inLine.cancel()
+                #expect(await inLine.value == .failure(.cancelled))
+                async let next = connection.outcome(post("/next"))
+                inFlight.cancel()
+                #expect(await inFlight.value == .failure(.cancelled))
+                let held = try await handler.take(1)
+                #expect(held[0].request.path == "/next")
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await next.status == 200)
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func aCancelledTaskSendsNothing() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                let outcome = await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return await connection.outcome(post("/cancelled"))
+                }.value
+                #expect(outcome == .failure(.cancelled))
+                async let answer = connection.outcome(post("/next"))
+                let held = try await handler.take(1)
+                #expect(held[0].request.path == "/next")
+                #expect(held[0].stream.id == 1)
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await answer.status == 200)
+            }
+        }
+    }
+
+    @Test func closingWaitsForAnswersButNotForEver() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            var settings = configuration(server.port)
+            settings.drainTimeout = .milliseconds(100)
+            let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+            async let answered = connection.outcome(post("/answered"))
+            async let silent = connection.outcome(post("/silent"))
+            let held = try await handler.take(2)
+            async let closing: Void = connection.close()
+            for exchange in held where exchange.request.path == "/answered" {
+                exchange.stream.respond(status: 200, headers: [], body: [])
+            }
+            #expect(await answered.status == 200)
+            #expect(await silent.isUnanswered)
+            await closing
+            #expect(await connection.outcome(post()).isNotProcessed)
+        }
+    }
+}

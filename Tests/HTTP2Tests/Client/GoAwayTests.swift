@@ -1,0 +1,92 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
+    @Test func streamsUpToTheLastAreStillAnsweredAndNewOnesGivenBack() async throws {
+        let handler = TestHandler(answering: { _, stream in
+            stream.connection.goAway(code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+            return false
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                async let first = connection.outcome(post("/first"))
+                let held = try await handler.take(1)[0]
+                // Either GOAWAY is here already, or this one goes out and is above the last id.
+                let late = await connection.outcome(post("/late"))
+                #expect(late.isNotProcessed, "\(late)")
+                #expect(!connection.isUsable)
+                #expect(connection.goAway?.code == 0)
+                #expect(connection.goAway?.debugData == Array(#"{"reason":"Shutdown"}"#.utf8))
+                held.stream.respond(status: 200, headers: [], body: [])
+                #expect(await first.status == 200)
+                #expect(await connection.closed().contains("Shutdown"))
+                #expect(await connection.outcome(post()).isNotProcessed)
+            }
+        }
+    }
+
+    @Test func streamsAboveTheLastWereNotProcessed() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                async let outcomes = withTaskGroup(of: (Result<HTTP2Response, HTTP2Failure>).self) { group in
+                    for number in 0..<40 { group.addTask { await connection.outcome(post("/\(number)")) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                let held = try await handler.take(40)
+                let last = held[19].stream.id
+                held[0].stream.connection.goAway(code: 0, debugData: [], lastStream: last)
+                for exchange in held where exchange.stream.id <= last {
+                    exchange.stream.respond(status: 200, headers: [], body: [])
+                }
+                let all = await outcomes
+                #expect(all.count { $0.status == 200 } == 20)
+                #expect(all.count { $0.isNotProcessed } == 20)
+                _ = await connection.closed()
+            }
+        }
+    }
+
+    /// Every 300 requests the server leaves, and disowns the last 20 it was sent.
+    @Test func underLoadNothingIsLostOrDoubled() async throws {
+        let (total, period, back) = (3_000, 300, 20)
+        let answered = Ledger()
+        let perConnection = Ledger()
+        let handler = TestHandler(answering: { request, stream in
+            let number = perConnection.add("\(stream.connection.id)")
+            if number <= period - back {
+                answered.add(request.path)
+                if number == period - back { stream.connection.withUserInfo { $0 = stream.id } }
+                stream.respond(status: 200, headers: [], body: [])
+            } else if number == period {
+                let last = stream.connection.withUserInfo { $0 as? Int }
+                stream.connection.goAway(code: 0, debugData: [], lastStream: last)
+            }
+            return true
+        })
+        try await withServer(handler) { server in
+            let caller = RetryingCaller(configuration(server.port))
+            try await flood(total, concurrency: 100) { request in
+                let response = try await caller.send(request)
+                #expect(response.status == 200)
+            }
+            #expect(answered.all.count == total)
+            #expect(answered.all.values.allSatisfy { $0 == 1 })
+            #expect(await caller.connections == 11, "280 answered on each")
+            #expect(await caller.retries >= 10 * back)
+            await caller.close()
+        }
+    }
+
+    @Test func aProtocolErrorIsSaidInTheReason() async throws {
+        // WINDOW_UPDATE of 0 on the connection (RFC 9113 6.9).
+        let server = try await RawServer.start(
+            bytes: Frame.settings, answer: Frame.make(type: 8, [0, 0, 0, 0]))
+        try await withConnection(server.port) { connection in
+            #expect(await connection.outcome(post()).isUnanswered)
+            #expect(await connection.closed().contains("PROTOCOL_ERROR"))
+        }
+        await server.stop()
+    }
+}

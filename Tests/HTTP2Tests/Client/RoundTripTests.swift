@@ -1,0 +1,134 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct RoundTripTests {
+    @Test func aRequestArrivesAsItWasSentAndSoDoesTheAnswer() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                let request = HTTP2Request(
+                    method: "POST", path: "/4/broadcasts/apps/a.B?x=%20", authority: "localhost:443",
+                    headers: [
+                        HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("twice", "1"),
+                        HTTP2Header("twice", "2"),
+                    ], body: Array("body".utf8))
+                async let answer = connection.send(request, timeout: .seconds(20))
+                let exchange = try await handler.take(1)[0]
+                #expect(exchange.request.method == "POST")
+                #expect(exchange.request.path == "/4/broadcasts/apps/a.B?x=%20")
+                #expect(exchange.request.authority == "localhost:443")
+                #expect(exchange.request.body == Array("body".utf8))
+                #expect(exchange.request[header: "authorization"] == "bearer x")
+                #expect(exchange.request.headers.filter { $0.name == "twice" }.map(\.value) == ["1", "2"])
+                #expect(!exchange.request.bodyTooLarge)
+                #expect(exchange.stream.id == 1)
+                exchange.stream.respond(
+                    status: 201, headers: [HTTP2Header("apns-channel-id", "abc=="), HTTP2Header("a", "1")],
+                    body: [1, 2, 3])
+                let response = try await answer
+                #expect(response.status == 201)
+                #expect(response[header: "apns-channel-id"] == "abc==")
+                #expect(response.headers.map(\.name) == ["apns-channel-id", "a"])
+                #expect(response.body == [1, 2, 3])
+            }
+        }
+    }
+
+    @Test(arguments: ["GET", "DELETE"])
+    func aRequestWithoutABody(method: String) async throws {
+        try await withServer(.echo) { server in
+            try await withConnection(server.port) { connection in
+                let request = HTTP2Request(method: method, path: "/x", authority: "localhost", headers: [], body: [])
+                let response = try await connection.send(request, timeout: .seconds(20))
+                #expect(response.status == 200)
+                #expect(response.body.isEmpty)
+                #expect(response[header: "x-path"] == "/x")
+            }
+        }
+    }
+
+    @Test(arguments: [("HEAD", 200), ("POST", 204), ("POST", 304)])
+    func answersThatMustNotHaveABodyHaveNone(method: String, status: Int) async throws {
+        let handler = TestHandler(answering: { _, stream in
+            stream.respond(status: status, headers: [], body: [1, 2, 3])
+            return true
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                let request = HTTP2Request(method: method, path: "/", authority: "localhost", headers: [], body: [])
+                let response = try await connection.send(request, timeout: .seconds(20))
+                #expect(response.status == status)
+                #expect(response.body.isEmpty)
+            }
+        }
+    }
+
+    @Test func aListOfTenThousandChannelsFits() async throws {
+        let list = [UInt8](repeating: 120, count: 300_000)
+        let handler = TestHandler(answering: { _, stream in
+            stream.respond(status: 200, headers: [], body: list)
+            return true
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                let response = try await connection.send(post(), timeout: .seconds(20))
+                #expect(response.body == list)
+            }
+        }
+    }
+
+    @Test func aBodyLargerThanEveryWindowGoesThrough() async throws {
+        let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try await withServer(.echo, { $0.maximumRequestBody = 1 << 20 }) { server in
+            try await withConnection(server.port) { connection in
+                let response = try await connection.send(post(body: body), timeout: .seconds(20))
+                #expect(response.body == body)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func manyAtOnceEachGetsItsOwnAnswer(onTheLoop: Bool) async throws {
+        try await withServer(.echo) { server in
+            try await withConnection(server.port) { connection in
+                let preference = onTheLoop ? connection.taskExecutor : nil
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<3_000 {
+                        group.addTask(executorPreference: preference) {
+                            let body = Array("body \(number)".utf8)
+                            let response = try await connection.send(
+                                post("/\(number)", body: body), timeout: .seconds(50))
+                            #expect(response[header: "x-path"] == "/\(number)")
+                            #expect(response.body == body)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func anInvalidFieldIsRefusedBeforeItIsWritten() async throws {
+        try await withServer(.echo) { server in
+            try await withConnection(server.port) { connection in
+                for header in [HTTP2Header("Upper", "x"), HTTP2Header("a", "b\r\nc: d"), HTTP2Header(":path", "/")] {
+                    let outcome = await connection.outcome(post(headers: [header]))
+                    #expect(outcome.isNotProcessed, "\(outcome)")
+                }
+                #expect(await connection.outcome(post()).status == 200, "the connection is unharmed")
+            }
+        }
+    }
+
+    @Test func aNameIsLookedUpAndVerified() async throws {
+        try await withServer(.echo, { $0.host = "localhost" }) { server in
+            var settings = configuration(server.port, host: "localhost")
+            settings.connectTimeout = .seconds(20)
+            let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+            #expect(await connection.outcome(post()).status == 200)
+            await connection.close()
+        }
+    }
+}

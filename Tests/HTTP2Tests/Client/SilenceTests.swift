@@ -1,0 +1,87 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct SilenceTests {
+    @Test func anOverdueAnswerIsAskedAboutAndSilenceEndsTheConnection() async throws {
+        let server = try await RawServer.start(bytes: Frame.settings)
+        let impatient: (inout HTTP2ClientConfiguration) -> Void = {
+            $0.overdueInterval = .milliseconds(50)
+            $0.pingTimeout = .milliseconds(50)
+            $0.maximumConcurrentStreams = 1
+        }
+        try await withConnection(server.port, impatient) { connection in
+            async let written = connection.outcome(post())
+            async let waiting = connection.outcome(post())
+            let outcomes = [await written, await waiting]
+            #expect(outcomes.count { $0.isUnanswered } == 1, "the one on the wire")
+            #expect(outcomes.count { $0.isNotProcessed } == 1, "the one in line")
+            #expect(await connection.closed().contains("PING"))
+            #expect(!connection.isUsable)
+        }
+        await server.stop()
+    }
+
+    @Test func anIdleConnectionIsAskedAboutToo() async throws {
+        let server = try await RawServer.start(bytes: Frame.settings)
+        let impatient: (inout HTTP2ClientConfiguration) -> Void = {
+            $0.pingInterval = .milliseconds(50)
+            $0.pingTimeout = .milliseconds(50)
+        }
+        try await withConnection(server.port, impatient) { connection in
+            #expect(await connection.closed().contains("PING"))
+        }
+        await server.stop()
+    }
+
+    @Test func aSlowAnswerFromALivingPeerIsWaitedFor() async throws {
+        let handler = TestHandler()
+        try await withServer(handler) { server in
+            let curious: (inout HTTP2ClientConfiguration) -> Void = {
+                $0.overdueInterval = .milliseconds(10)
+                $0.pingTimeout = .seconds(5)
+            }
+            try await withConnection(server.port, curious) { connection in
+                // Some twenty PINGs long.
+                #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func whenThePeerIsKilledEveryCallerHearsOfIt() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 50 }) { server in
+            try await withConnection(server.port) { connection in
+                async let outcomes = withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
+                    for number in 0..<70 { group.addTask { await connection.outcome(post("/\(number)")) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                let held = try await handler.take(50)
+                held[0].stream.connection.close()
+                let all = await outcomes
+                #expect(all.count { $0.isUnanswered } == 50)
+                #expect(all.count { $0.isNotProcessed } == 20)
+                #expect(await connection.closed().contains("cut"))
+            }
+            // The server is still there for the next connection.
+            try await withConnection(server.port) { connection in
+                async let answer = connection.outcome(post())
+                let next = try await handler.take(1)
+                next[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await answer.status == 200)
+            }
+        }
+    }
+
+    @Test func waitingForTheEndMayBeCancelled() async throws {
+        try await withServer(.echo) { server in
+            try await withConnection(server.port) { connection in
+                let waiter = Task { await connection.closed() }
+                waiter.cancel()
+                #expect(await waiter.value == "no longer waiting")
+                #expect(connection.isUsable)
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+@testable import HTTP2
+
+/// Where a test's client goes: 127.0.0.1, trusting the test authority.
+func configuration(_ port: Int, host: String = "127.0.0.1") -> HTTP2ClientConfiguration {
+    var configuration = HTTP2ClientConfiguration(host: host, port: port)
+    configuration.trustRoots = .file(TestAuthority.shared.file)
+    return configuration
+}
+
+/// Runs `body` on a fresh connection to `port`, and closes it whatever happens.
+func withConnection<Result: Sendable>(
+    _ port: Int, _ configure: (inout HTTP2ClientConfiguration) -> Void = { _ in },
+    _ body: (HTTP2ClientConnection) async throws -> Result
+) async throws -> Result {
+    var settings = configuration(port)
+    settings.drainTimeout = .milliseconds(100)
+    configure(&settings)
+    let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
+    do {
+        let result = try await body(connection)
+        await connection.close()
+        return result
+    } catch {
+        await connection.close()
+        throw error
+    }
+}
+
+func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Array("hello".utf8)) -> HTTP2Request {
+    HTTP2Request(method: "POST", path: path, authority: "localhost", headers: headers, body: body)
+}
+
+extension HTTP2ClientConnection {
+    /// How a request ended, as a value.
+    func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(20)) async -> Result<HTTP2Response, HTTP2Failure> {
+        do throws(HTTP2Failure) {
+            return .success(try await send(request, timeout: timeout))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result where Success == HTTP2Response, Failure == HTTP2Failure {
+    var status: Int? { (try? get())?.status }
+
+    var isNotProcessed: Bool {
+        if case .failure(.notProcessed) = self { true } else { false }
+    }
+
+    var isUnanswered: Bool {
+        if case .failure(.unanswered) = self { true } else { false }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Crypto
+internal import Foundation
+internal import SwiftASN1
+internal import X509
+
+@testable import HTTP2
+
+/// A certificate authority that lives as long as the test run, and the certificates it signs.
+struct TestAuthority: Sendable {
+    /// The one most tests trust.
+    static let shared = TestAuthority()
+
+    /// What a server shows.
+    struct Identity: Sendable {
+        var chain: HTTP2PEM
+        var key: HTTP2PEM
+    }
+
+    /// The PEM file a client trusts.
+    let file: String
+    /// A certificate for `localhost` and 127.0.0.1.
+    let local: Identity
+    /// A certificate for `elsewhere.example` alone.
+    let elsewhere: Identity
+
+    init() {
+        let key = P256.Signing.PrivateKey()
+        let name = Self.name("test authority")
+        do {
+            let root = try Certificate(
+                version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
+                notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: name, subject: name,
+                signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: Certificate.Extensions {
+                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                },
+                issuerPrivateKey: .init(key))
+            let url = FileManager.default.temporaryDirectory.appending(path: "http2-tests-\(UUID().uuidString).pem")
+            try Data(root.serializeAsPEM().pemString.utf8).write(to: url)
+            file = url.path
+            local = try Self.identity(
+                [.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))], issuer: name, key: key)
+            elsewhere = try Self.identity([.dnsName("elsewhere.example")], issuer: name, key: key)
+        } catch {
+            preconditionFailure("no certificates for the tests: \(error)")
+        }
+    }
+
+    private static func name(_ text: String) -> DistinguishedName {
+        // A fixed short text always makes a name.
+        (try? DistinguishedName { CommonName(text) }) ?? DistinguishedName()
+    }
+
+    private static func identity(
+        _ names: [GeneralName], issuer: DistinguishedName, key: P256.Signing.PrivateKey
+    ) throws -> Identity {
+        let own = P256.Signing.PrivateKey()
+        let leaf = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey),
+            notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: issuer, subject: Self.name("test server"),
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions { SubjectAlternativeNames(names) },
+            issuerPrivateKey: .init(key))
+        return Identity(
+            chain: .bytes(Array(try leaf.serializeAsPEM().pemString.utf8)), key: .bytes(Array(own.pemRepresentation.utf8)))
+    }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite struct SlotTableTests {
+    @Test func slotsAreUsedAgain() {
+        var table = SlotTable<String>()
+        let first = table.insert("a")
+        let second = table.insert("b")
+        #expect(table.remove(first) == "a")
+        #expect(table.insert("c") == first)
+        #expect(table[first] == "c")
+        #expect(table[second] == "b")
+        #expect(table.count == 2)
+        #expect(table.capacity == 2)
+    }
+
+    @Test func aFreeSlotIsNothingAndStaysFree() {
+        var table = SlotTable<Int>()
+        let slot = table.insert(1)
+        #expect(table.remove(slot) == 1)
+        #expect(table.remove(slot) == nil)
+        #expect(table[slot] == nil)
+        #expect(table[99] == nil)
+        #expect(table.count == 0)
+        #expect(table.insert(2) == slot)
+        #expect(table.insert(3) != slot)
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite struct StreamBudgetTests {
+    @Test func nothingStartsBeforeSettings() {
+        let budget = StreamBudget(cap: 1_000, initial: 1)
+        #expect(!budget.admits(body: 0, window: 65_535))
+    }
+
+    @Test func theLowestOfTheThreeLimitsRules() {
+        var budget = StreamBudget(cap: 1_000, initial: 1)
+        budget.peerLimit = Int(UInt32.max)
+        #expect(budget.limit == 1)
+        budget.isProven = true
+        #expect(budget.limit == 1_000)
+        budget.peerLimit = 500
+        #expect(budget.limit == 500)
+        budget.peerLimit = 1
+        #expect(budget.limit == 1)
+    }
+
+    @Test func aLoweredLimitAdmitsNobodyUntilEnoughAreDone() {
+        var budget = StreamBudget(cap: 1_000, initial: .max)
+        budget.peerLimit = 1
+        budget.inUse = 99
+        #expect(!budget.admits(body: 0, window: 65_535))
+        budget.inUse = 1
+        #expect(!budget.admits(body: 0, window: 65_535))
+        budget.inUse = 0
+        #expect(budget.admits(body: 0, window: 65_535))
+    }
+
+    @Test func aBodyWaitsForRoomInTheConnectionWindow() {
+        var budget = StreamBudget(cap: 1_000, initial: .max)
+        budget.peerLimit = 1_000
+        #expect(budget.admits(body: 600, window: 600))
+        budget.unsent = 600
+        #expect(!budget.admits(body: 600, window: 1_199))
+        #expect(budget.admits(body: 600, window: 1_200))
+        #expect(budget.admits(body: 0, window: 0), "a request without a body needs no window")
+    }
+
+    @Test func aBodyLargerThanTheWindowGoesAlone() {
+        var budget = StreamBudget(cap: 1_000, initial: .max)
+        budget.peerLimit = 1_000
+        #expect(budget.admits(body: 100_000, window: 65_535))
+        #expect(!budget.admits(body: 100_000, window: 0))
+        budget.unsent = 1
+        #expect(!budget.admits(body: 100_000, window: 65_535))
+    }
+}

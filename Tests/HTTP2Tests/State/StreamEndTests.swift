@@ -1,0 +1,47 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite struct StreamEndTests {
+    private let goAway = GoAway(lastStream: 41, code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+    private let refused = HTTP2ErrorCode.refusedStream.rawValue
+    private let cancel = HTTP2ErrorCode.cancel.rawValue
+
+    private func isSafe(_ failure: HTTP2Failure) -> Bool {
+        if case .notProcessed = failure { true } else { false }
+    }
+
+    @Test func safeIsWhatWasNeverProcessed() {
+        #expect(isSafe(StreamEnd.closed(code: cancel, stream: 1, written: false, goAway: nil)))
+        #expect(isSafe(StreamEnd.closed(code: refused, stream: 1, written: true, goAway: nil)))
+        #expect(isSafe(StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)))
+        #expect(isSafe(StreamEnd.closed(code: cancel, stream: 43, written: true, goAway: goAway)))
+        #expect(isSafe(StreamEnd.connectionLost("cut", written: false)))
+    }
+
+    @Test func everythingElseIsUnknown() {
+        #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 1, written: true, goAway: nil)))
+        #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 41, written: true, goAway: goAway)))
+        #expect(!isSafe(StreamEnd.closed(code: 0, stream: 1, written: true, goAway: nil)))
+        #expect(!isSafe(StreamEnd.connectionLost("cut", written: true)))
+    }
+
+    @Test func timeIsUp() {
+        #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: false, written: false)))
+        #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: false)))
+        #expect(!isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: true)))
+    }
+
+    @Test func thePeersWordsAreInTheReason() {
+        let end = StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)
+        #expect(end.description.contains("Shutdown"))
+        #expect(end.description.contains("NO_ERROR"))
+    }
+
+    @Test func longFarewellsAreCut() {
+        let long = GoAway(lastStream: 0, code: 11, debugData: [UInt8](repeating: 65, count: 60_000))
+        #expect(long.debugData.count == GoAway.debugLimit)
+        #expect(long.text.count < 1_100)
+        #expect(!GoAway(lastStream: 0, code: 0, debugData: Array("a\nb\r\nc".utf8)).text.contains { $0.isNewline })
+    }
+}
