@@ -16,10 +16,12 @@ let settings: [SwiftSetting] =
 // MARK: - Packages we stand on
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -53,6 +55,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
@@ -76,7 +79,7 @@ let package = Package(
         .target(name: "Grandstand", dependencies: ["APNsWire"], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
-        .target(name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
+        .target(name: "Postgres", dependencies: ["CLibPQ", log], path: "Sources/PostgresCore", swiftSettings: settings),
         .target(
             name: "HTTP2",
             dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, log],
@@ -104,14 +107,14 @@ let package = Package(
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
-                configuration, hummingbird, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL, signals,
+                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL, signals,
             ],
             swiftSettings: settings),
 
         // APNs in a box, the API's client, the command line.
         .target(
             name: "APNsSimulator",
-            dependencies: ["APNsWire", "HTTP2", crypto, x509, lifecycle, log],
+            dependencies: ["APNsWire", "HTTP2", asn1, crypto, x509, lifecycle, log],
             swiftSettings: settings),
         .target(name: "GrandstandClient", swiftSettings: settings),
         .executableTarget(

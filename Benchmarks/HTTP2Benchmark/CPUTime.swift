@@ -19,7 +19,11 @@ enum CPUTime {
 
     private static func usage() -> rusage {
         var usage = rusage()
-        _ = getrusage(RUSAGE_SELF, &usage)
+        #if canImport(Glibc)
+            _ = getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            _ = getrusage(RUSAGE_SELF, &usage)
+        #endif
         return usage
     }
 

@@ -38,8 +38,11 @@ extension ChildProcess {
         for (number, copy) in copies { posix_spawn_file_actions_adddup2(&actions, copy.number, number) }
         #if !canImport(Darwin)
             // Not every descriptor of a process is close-on-exec: a leaked socket would keep its port taken.
-            posix_spawn_file_actions_addclosefrom_np(&actions, max(clear, 3))
+            closeOthers(from: max(clear, 3), in: &actions)
         #endif
+
+        // Our working directory may be closed to the account the child changes to, and must not be held busy by it.
+        changeFolder(to: "/", in: &actions)
 
         let argv = arguments.map { strdup($0) } + [nil]
         defer { argv.forEach { free($0) } }
@@ -51,6 +54,40 @@ extension ChildProcess {
         withExtendedLifetime(copies) {}
         guard code == 0 else { throw SystemError(code: code, call: "start \(arguments[0])") }
         return pid
+    }
+
+    #if !canImport(Darwin)
+        /// POSIX_SPAWN_SETSID, which glibc shows only to C programs that ask for its extensions.
+        private static let spawnSetSID: Int32 = 0x80
+
+        /// Every descriptor from `lowest` up. glibc 2.34 does it race-free; on older ones those open now are closed.
+        private static func closeOthers(from lowest: Int32, in actions: inout SpawnActions) {
+            typealias CloseFrom = @convention(c) (UnsafeMutablePointer<SpawnActions>, Int32) -> Int32
+            if let symbol = dlsym(anywhere, "posix_spawn_file_actions_addclosefrom_np") {
+                _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, lowest)
+                return
+            }
+            let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            for number in open.compactMap({ Int32($0) }) where number >= lowest {
+                posix_spawn_file_actions_addclose(&actions, number)
+            }
+        }
+    #endif
+
+    /// glibc has it from 2.29 on; before, the child stays where we are.
+    private static func changeFolder(to path: String, in actions: inout SpawnActions) {
+        typealias AddChdir = @convention(c) (UnsafeMutablePointer<SpawnActions>, UnsafePointer<CChar>) -> Int32
+        guard let symbol = dlsym(anywhere, "posix_spawn_file_actions_addchdir_np") else { return }
+        _ = unsafeBitCast(symbol, to: AddChdir.self)(&actions, path)
+    }
+
+    /// RTLD_DEFAULT, a macro Swift does not import.
+    private static var anywhere: UnsafeMutableRawPointer? {
+        #if canImport(Darwin)
+            UnsafeMutableRawPointer(bitPattern: -2)
+        #else
+            nil
+        #endif
     }
 
     private static func setSignals(of attributes: inout SpawnAttributes) {
@@ -65,9 +102,10 @@ extension ChildProcess {
         sigemptyset(&mask)
         posix_spawnattr_setsigmask(&attributes, &mask)
         #if canImport(Darwin)
-            let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID | POSIX_SPAWN_CLOEXEC_DEFAULT
+            let flags =
+                POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID | POSIX_SPAWN_CLOEXEC_DEFAULT
         #else
-            let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | Int32(POSIX_SPAWN_SETSID)
+            let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | spawnSetSID
         #endif
         posix_spawnattr_setflags(&attributes, Int16(flags))
     }

@@ -37,7 +37,11 @@ final class Descriptor: Sendable {
             guard Darwin.pipe(&ends) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #else
-            guard pipe2(&ends, O_CLOEXEC) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
+            // A pair of sockets serves as well, and is close-on-exec from its first moment; Swift does not import pipe2.
+            let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
+            guard socketpair(AF_UNIX, Int32(type), 0, &ends) == 0 else {
+                throw SystemError(code: errno, call: "make a pair of sockets")
+            }
         #endif
         return (Descriptor(ends[0]), Descriptor(ends[1]))
     }

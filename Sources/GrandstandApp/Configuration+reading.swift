@@ -1,7 +1,7 @@
-package import APNsClient
-package import APNsWire
-package import Configuration
-package import FoundationEssentials
+internal import APNsClient
+internal import APNsWire
+internal import Configuration
+internal import FoundationEssentials
 internal import HTTP2
 internal import Logging
 

@@ -1,5 +1,4 @@
 package import APNsClient
-package import APNsWire
 package import FoundationEssentials
 package import HTTP2
 package import Logging

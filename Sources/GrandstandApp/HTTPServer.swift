@@ -1,5 +1,6 @@
 internal import GrandstandAPI
 internal import Hummingbird
+internal import HummingbirdCore
 internal import HummingbirdTLS
 internal import Logging
 internal import NIOCore

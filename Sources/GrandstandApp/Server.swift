@@ -1,6 +1,6 @@
 internal import APNsClient
 internal import APNsWire
-package import FoundationEssentials
+internal import FoundationEssentials
 package import Grandstand
 internal import GrandstandAPI
 internal import GrandstandService

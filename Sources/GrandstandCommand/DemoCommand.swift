@@ -1,3 +1,4 @@
+internal import APNsSimulator
 internal import ArgumentParser
 internal import Foundation
 

@@ -1,5 +1,5 @@
 internal import Grandstand
-internal import Postgres
+package import Postgres
 
 /// The pool as the stores use it: a database that cannot be reached is the caller's `store-unavailable`, not a crash.
 package struct Database: Sendable {

@@ -14,7 +14,7 @@ package protocol Outbox: Sendable {
     /// - Returns: one result for each item, in order.
     func accept(
         _ items: [BroadcastIntake], now: Date,
-        plan: DeliveryPlanning
+        plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
     func broadcast(_ id: UUID) async throws -> Broadcast?
@@ -29,7 +29,7 @@ package protocol Outbox: Sendable {
     /// Scheduled broadcasts whose time has come go to their lanes.
     ///
     /// - Returns: how many.
-    func promote(now: Date, limit: Int, plan: DeliveryPlanning) async throws -> Int
+    func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int
 
     /// Leases due lanes and takes the head of each: at most one message per lane is under way.
     ///

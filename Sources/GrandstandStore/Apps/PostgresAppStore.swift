@@ -1,5 +1,5 @@
 internal import APNsWire
-package import FoundationEssentials
+internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 

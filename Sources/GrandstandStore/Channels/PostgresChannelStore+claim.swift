@@ -1,4 +1,4 @@
-internal import APNsWire
+package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 internal import Postgres

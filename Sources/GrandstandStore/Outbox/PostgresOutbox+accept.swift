@@ -5,7 +5,7 @@ internal import Postgres
 
 extension PostgresOutbox {
     package func accept(
-        _ items: [BroadcastIntake], now: Date, plan: DeliveryPlanning
+        _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
         try await database.transaction { connection in
             let keys = Set(items.map(\.eventKey.rawValue))
@@ -19,7 +19,7 @@ extension PostgresOutbox {
         }
     }
 
-    package func promote(now: Date, limit: Int, plan: DeliveryPlanning) async throws -> Int {
+    package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """

@@ -1,3 +1,4 @@
+internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
 internal import Postgres

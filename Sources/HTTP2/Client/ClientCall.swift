@@ -1,22 +1,33 @@
 internal import NIOCore
 
-/// A request on its way from a caller to the event loop.
-struct ClientSubmission: Sendable {
+/// A request, from the call to the closed stream.
+///
+/// Sendable by convention: the caller makes it, sets `continuation` and hands it over; from then on only the
+/// connection's event loop touches it. (As a value in a lock, with a checked continuation, every request paid for three
+/// more allocations.)
+final class ClientCall: @unchecked Sendable {
+    typealias Outcome = Result<HTTP2Response, HTTP2Failure>
+    /// What a caller is to be told.
+    typealias Answer = (continuation: UnsafeContinuation<Outcome, Never>, outcome: Outcome)
+
+    enum Place: Equatable {
+        /// Not seen by the loop yet.
+        case submitted
+        /// Cancelled before it was seen.
+        case withdrawn
+        /// In line or on the wire.
+        case held(slot: Int)
+        /// Answered, one way or the other.
+        case done
+    }
+
     let request: HTTP2Request
     let timeout: Duration
     /// Ticks from the moment of the call, waiting included.
     let deadline: NIODeadline
-    let ticket: CallTicket
-    let continuation: CheckedContinuation<Result<HTTP2Response, HTTP2Failure>, Never>
-}
-
-/// A request from its arrival on the loop until its stream is closed. Confined to the loop.
-final class ClientCall {
-    let request: HTTP2Request
-    let timeout: Duration
-    let ticket: CallTicket
-    /// `nil` once the caller has its answer.
-    private var continuation: CheckedContinuation<Result<HTTP2Response, HTTP2Failure>, Never>?
+    /// `nil` once the caller has its answer: that is what keeps it to one.
+    var continuation: UnsafeContinuation<Outcome, Never>?
+    var place = Place.submitted
 
     /// The stream's id, once there is one.
     var stream: Int32?
@@ -29,11 +40,10 @@ final class ClientCall {
     /// Bytes of the answer's fields as RFC 9113 6.5.2 counts them, trailers included.
     var headerListSize = 0
 
-    init(_ submission: ClientSubmission) {
-        request = submission.request
-        timeout = submission.timeout
-        ticket = submission.ticket
-        continuation = submission.continuation
+    init(_ request: HTTP2Request, timeout: Duration) {
+        self.request = request
+        self.timeout = timeout
+        deadline = .now() + TimeAmount(timeout)
     }
 
     var isAnswered: Bool { continuation == nil }
@@ -41,18 +51,12 @@ final class ClientCall {
     /// The fields that come now belong to the final answer, or to an informational one before it.
     var awaitsFinalHeaders: Bool { answer.status < 200 }
 
-    /// What a caller is to be told.
-    typealias Answer = (
-        continuation: CheckedContinuation<Result<HTTP2Response, HTTP2Failure>, Never>,
-        result: Result<HTTP2Response, HTTP2Failure>
-    )
-
     /// Settles how the call ends; `nil` for the second time, which changes nothing.
-    func finish(_ result: Result<HTTP2Response, HTTP2Failure>) -> Answer? {
+    func finish(_ outcome: Outcome) -> Answer? {
         guard let continuation else { return nil }
         self.continuation = nil
-        ticket.place = .done
+        place = .done
         answer = HTTP2Response(status: answer.status, headers: [], body: [])
-        return (continuation, result)
+        return (continuation, outcome)
     }
 }

@@ -6,8 +6,8 @@ internal import NIOTLS
 
 /// Orders to a client connection.
 enum ClientCommand: Sendable {
-    case start(ClientSubmission)
-    case cancel(CallTicket)
+    case start(ClientCall)
+    case cancel(ClientCall)
     case proven
     case drain
     case close(String)
@@ -23,6 +23,9 @@ final class ClientHandler: ChannelInboundHandler {
     private static let streamWindow: UInt32 = 1 << 20
     private static let connectionWindow: Int32 = 8 << 20
 
+    /// Requests from the loop itself that go out together at most.
+    private static let burst = 32
+
     let inbox = CommandInbox<ClientCommand>()
     var snapshot: NIOLockedValueBox<ClientSnapshot> { streams.snapshot }
     let closed = ClosedSignal()
@@ -37,6 +40,9 @@ final class ClientHandler: ChannelInboundHandler {
     private var ready: EventLoopPromise<Void>?
     private var context: ChannelHandlerContext?
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    /// Requests accepted since the last flush.
+    private var accepted = 0
+    private var isWakeScheduled = false
     private var connectState = ConnectProgress.handshaking
 
     init(
@@ -66,7 +72,9 @@ final class ClientHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent { secured(context, negotiated: negotiated) }
+        if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent {
+            secured(context, negotiated: negotiated)
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -105,8 +113,22 @@ final class ClientHandler: ChannelInboundHandler {
 
     /// Called on the loop after the inbox got its first order of a batch.
     func wake() {
-        // A read that came first has taken them along.
-        if takeOrders() { settle(now: .now()) }
+        isWakeScheduled = false
+        // A read that came first may have taken them along.
+        if takeOrders() || accepted > 0 { settle(now: .now()) }
+    }
+
+    /// A request from a caller on the loop: no inbox, no lock. Written with those that follow in the same turn, but not
+    /// with more than a few: the peer should be at work on the first while the last are made.
+    func start(_ call: ClientCall) {
+        streams.accept(call)
+        accepted += 1
+        if accepted >= Self.burst { return settle(now: .now()) }
+        guard !isWakeScheduled else { return }
+        guard let context else { return streams.publish() }
+        isWakeScheduled = true
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.execute { bound.value.wake() }
     }
 
     /// True when there were any.
@@ -116,8 +138,8 @@ final class ClientHandler: ChannelInboundHandler {
         guard !commands.isEmpty else { return false }
         for command in commands {
             switch command {
-            case .start(let submission): streams.accept(submission)
-            case .cancel(let ticket): streams.cancel(ticket)
+            case .start(let call): streams.accept(call)
+            case .cancel(let call): streams.cancel(call)
             case .proven: streams.proven()
             case .drain: drain()
             case .close(let reason): end(reason)
@@ -162,6 +184,7 @@ final class ClientHandler: ChannelInboundHandler {
 
     /// Brings everything up to date after a batch: starts what may start, writes, looks at the clock, publishes.
     private func settle(now: NIODeadline) {
+        accepted = 0
         guard let context, !streams.life.isClosed else { return streams.publish() }
         do {
             // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
@@ -199,12 +222,12 @@ final class ClientHandler: ChannelInboundHandler {
     private func end(_ reason: String) {
         let reason = streams.violation ?? reason
         guard streams.close(reason) else { return }
-        fail(connectState.ended(configuration, reason: reason))
+        let final = streams.life.closeReason ?? reason
+        fail(connectState.ended(configuration, reason: final))
         driver.stop()
         timer?.task.cancel()
         timer = nil
         streams.publish()
-        let final = streams.life.closeReason ?? reason
         logger.debug("HTTP/2 connection closed", metadata: ["host": "\(configuration.host)", "reason": "\(final)"])
         closed.fire(final)
         context?.close(promise: nil)

@@ -45,25 +45,24 @@ final class ClientStreams {
             goAway: goAway)
         snapshot.withLockedValue { $0 = now }
         guard !answers.isEmpty else { return }
-        for answer in answers { answer.continuation.resume(returning: answer.result) }
+        for answer in answers { answer.continuation.resume(returning: answer.outcome) }
         answers.removeAll(keepingCapacity: true)
     }
 
     // MARK: Orders
 
-    func accept(_ submission: ClientSubmission) {
-        let call = ClientCall(submission)
-        if call.ticket.place == .withdrawn { return answer(call, .failure(.cancelled)) }
+    func accept(_ call: ClientCall) {
+        if call.place == .withdrawn { return answer(call, .failure(.cancelled)) }
         if let refusal = life.refusal { return answer(call, .failure(.notProcessed(refusal))) }
         let slot = calls.insert(call)
-        call.ticket.place = .held(slot: slot)
-        deadlines.insert(slot, deadline: submission.deadline)
+        call.place = .held(slot: slot)
+        deadlines.insert(slot, deadline: call.deadline)
         line.append(slot)
     }
 
-    func cancel(_ ticket: CallTicket) {
-        switch ticket.place {
-        case .submitted: ticket.place = .withdrawn
+    func cancel(_ call: ClientCall) {
+        switch call.place {
+        case .submitted: call.place = .withdrawn
         case .held(let slot): abandon(slot, .cancelled)
         case .withdrawn, .done: break
         }
@@ -150,14 +149,14 @@ final class ClientStreams {
         }
     }
 
-    private func finish(_ call: ClientCall, slot: Int, _ result: Result<HTTP2Response, HTTP2Failure>) {
+    private func finish(_ call: ClientCall, slot: Int, _ result: ClientCall.Outcome) {
         guard !call.isAnswered else { return }
         buffered -= call.answer.body.count
         deadlines.remove(slot)
         answer(call, result)
     }
 
-    private func answer(_ call: ClientCall, _ result: Result<HTTP2Response, HTTP2Failure>) {
+    private func answer(_ call: ClientCall, _ result: ClientCall.Outcome) {
         if let answer = call.finish(result) { answers.append(answer) }
     }
 
@@ -178,7 +177,9 @@ extension ClientStreams: SessionEvents {
     func headersBegan(slot: Int) {
         guard let call = calls[slot] else { return }
         guard call.awaitsFinalHeaders else { return call.isInTrailers = true }
-        call.answer = HTTP2Response(status: 0, headers: [], body: [])
+        call.answer.status = 0
+        call.answer.headers.removeAll()
+        call.answer.headers.reserveCapacity(8)
     }
 
     func header(slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -122,7 +122,8 @@ enum ConnectProgress {
         default:
             return HTTP2ConnectError(
                 kind: .connect,
-                message: "no TCP connection to \(place): \(lossText(cause)): check host and port, and that the server runs")
+                message:
+                    "no TCP connection to \(place): \(lossText(cause)): check host and port, and that the server runs")
         }
     }
 

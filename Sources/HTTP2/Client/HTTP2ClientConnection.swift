@@ -45,20 +45,16 @@ package final class HTTP2ClientConnection: Sendable {
     ///   peer may have processed it; `cancelled` when the task was (the stream is reset then).
     package func send(_ request: HTTP2Request, timeout: Duration) async throws(HTTP2Failure) -> HTTP2Response {
         if Task.isCancelled { throw .cancelled }
-        let ticket = CallTicket()
-        let deadline = NIODeadline.now() + TimeAmount(timeout)
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                order(
-                    .start(
-                        ClientSubmission(
-                            request: request, timeout: timeout, deadline: deadline, ticket: ticket,
-                            continuation: continuation)))
+        let call = ClientCall(request, timeout: timeout)
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                call.continuation = continuation
+                start(call)
             }
         } onCancel: {
-            order(.cancel(ticket))
+            order(.cancel(call))
         }
-        return try result.get()
+        return try outcome.get()
     }
 
     /// Lifts `initialConcurrency`: the peer has accepted a request, so its SETTINGS alone rule from now on.
@@ -97,6 +93,11 @@ package final class HTTP2ClientConnection: Sendable {
     package func close() async {
         order(.drain)
         _ = await signal.wait()
+    }
+
+    private func start(_ call: ClientCall) {
+        if channel.eventLoop.inEventLoop { return handler.value.start(call) }
+        order(.start(call))
     }
 
     private func order(_ command: ClientCommand) {

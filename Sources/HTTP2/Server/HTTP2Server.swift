@@ -35,7 +35,8 @@ package final class HTTP2Server: Sendable {
             }
         do {
             let listener = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
-            logger.debug("HTTP/2 server listening", metadata: ["address": "\(listener.localAddress?.description ?? "")"])
+            logger.debug(
+                "HTTP/2 server listening", metadata: ["address": "\(listener.localAddress?.description ?? "")"])
             return HTTP2Server(listener: listener, connections: connections)
         } catch {
             let place = "\(configuration.host):\(configuration.port)"

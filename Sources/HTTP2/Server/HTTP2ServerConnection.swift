@@ -22,9 +22,10 @@ package final class HTTP2ServerConnection: Sendable {
             counter += 1
             return counter
         }
-        remoteAddress = channel.remoteAddress.flatMap { address in
-            address.ipAddress.map { "\($0):\(address.port ?? 0)" }
-        } ?? "unknown"
+        remoteAddress =
+            channel.remoteAddress.flatMap { address in
+                address.ipAddress.map { "\($0):\(address.port ?? 0)" }
+            } ?? "unknown"
         loop = channel.eventLoop
         inbox = handler.inbox
         closed = handler.closed

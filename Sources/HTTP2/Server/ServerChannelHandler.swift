@@ -232,7 +232,9 @@ final class ServerChannelHandler: ChannelInboundHandler {
     private func ring() {
         timer = nil
         let now = NIODeadline.now()
-        if !streams.isOpen, now >= handshakeDeadline { return end("no HTTP/2 within \(configuration.handshakeTimeout)") }
+        if !streams.isOpen, now >= handshakeDeadline {
+            return end("no HTTP/2 within \(configuration.handshakeTimeout)")
+        }
         if let drainDeadline, now >= drainDeadline { return end("the server stops") }
         if streams.isOpen, now >= lastRead + TimeAmount(configuration.idleTimeout) {
             if streams.owed == 0 {

@@ -21,7 +21,9 @@ struct HeaderFields {
     }
 
     /// A pseudo field; those must come first.
-    mutating func add(pseudo name: StaticString, _ value: String, flags: nghttp2_nv_flag = NGHTTP2_NV_FLAG_NONE) throws(Invalid) {
+    mutating func add(pseudo name: StaticString, _ value: String, flags: nghttp2_nv_flag = NGHTTP2_NV_FLAG_NONE)
+        throws(Invalid)
+    {
         bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
         try finish(nameLength: name.utf8CodeUnitCount, value, flags: flags)
     }

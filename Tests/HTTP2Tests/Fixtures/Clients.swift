@@ -32,7 +32,8 @@ func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Arr
 
 extension HTTP2ClientConnection {
     /// How a request ended, as a value.
-    func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(20)) async -> Result<HTTP2Response, HTTP2Failure> {
+    func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(20)) async -> Result<HTTP2Response, HTTP2Failure>
+    {
         do throws(HTTP2Failure) {
             return .success(try await send(request, timeout: timeout))
         } catch {

@@ -12,14 +12,15 @@ struct RawServer: Sendable {
     /// Without `identity` it accepts TCP and says nothing at all, not even TLS.
     static func start(
         identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
-        bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false
+        bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false, asksForCertificate: Bool = false
     ) async throws -> RawServer {
         var context: NIOSSLContext?
-        if let identity, case .bytes(let chain) = identity.chain, case .bytes(let key) = identity.key {
+        if let identity {
             var tls = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMBytes(chain).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem)))
+                certificateChain: try NIOSSLCertificate.fromPEMBytes(identity.chainPEM).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: identity.keyPEM, format: .pem)))
             tls.applicationProtocols = protocols
+            if asksForCertificate { tls.certificateVerification = .optionalVerification }
             context = try NIOSSLContext(configuration: tls)
         }
         let tls = context

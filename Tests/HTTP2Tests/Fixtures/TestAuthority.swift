@@ -12,8 +12,11 @@ struct TestAuthority: Sendable {
 
     /// What a server shows.
     struct Identity: Sendable {
-        var chain: HTTP2PEM
-        var key: HTTP2PEM
+        var chainPEM: [UInt8]
+        var keyPEM: [UInt8]
+
+        var chain: HTTP2PEM { .bytes(chainPEM) }
+        var key: HTTP2PEM { .bytes(keyPEM) }
     }
 
     /// The PEM file a client trusts.
@@ -39,7 +42,8 @@ struct TestAuthority: Sendable {
             try Data(root.serializeAsPEM().pemString.utf8).write(to: url)
             file = url.path
             local = try Self.identity(
-                [.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))], issuer: name, key: key)
+                [.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))], issuer: name,
+                key: key)
             elsewhere = try Self.identity([.dnsName("elsewhere.example")], issuer: name, key: key)
         } catch {
             preconditionFailure("no certificates for the tests: \(error)")
@@ -57,11 +61,12 @@ struct TestAuthority: Sendable {
         let own = P256.Signing.PrivateKey()
         let leaf = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey),
-            notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: issuer, subject: Self.name("test server"),
+            notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: issuer,
+            subject: Self.name("test server"),
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions { SubjectAlternativeNames(names) },
             issuerPrivateKey: .init(key))
         return Identity(
-            chain: .bytes(Array(try leaf.serializeAsPEM().pemString.utf8)), key: .bytes(Array(own.pemRepresentation.utf8)))
+            chainPEM: Array(try leaf.serializeAsPEM().pemString.utf8), keyPEM: Array(own.pemRepresentation.utf8))
     }
 }

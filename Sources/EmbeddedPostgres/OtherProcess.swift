@@ -1,0 +1,43 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// What runs under a process number that an earlier server left behind.
+enum OtherProcess: Sendable, Equatable {
+    /// Nothing; the number is free.
+    case gone
+    /// The server of this very data.
+    case server
+    /// Another PostgreSQL, or one that cannot be told apart: PostgreSQL itself shall judge.
+    case anotherPostgres
+    /// Something else that was given the number since (in a container the numbers come back at every start), or the
+    /// remains of a process nobody has taken the status of.
+    case stranger
+
+    static func under(_ pid: Int32, data: String) async -> OtherProcess {
+        if kill(pid, 0) != 0, errno == ESRCH { return .gone }
+        return judge(commandLine: await commandLine(of: pid), data: data)
+    }
+
+    static func judge(commandLine: String?, data: String) -> OtherProcess {
+        guard let commandLine else { return .anotherPostgres }
+        if commandLine.contains("/postgres -D \(data)") { return .server }
+        let program = commandLine.prefix { $0 != " " }.split(separator: "/").last
+        return program == "postgres" || program == "postgres:" ? .anotherPostgres : .stranger
+    }
+
+    /// The arguments, joined by spaces; empty for the remains of a process, nil when they cannot be read.
+    private static func commandLine(of pid: Int32) async -> String? {
+        #if canImport(Darwin)
+            let command = ["/bin/ps", "-o", "command=", "-p", "\(pid)"]
+            return try? await CapturedRun.of(command, environment: ChildEnvironment.make()).output
+        #else
+            guard let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { return nil }
+            return String(decoding: bytes.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+        #endif
+    }
+}

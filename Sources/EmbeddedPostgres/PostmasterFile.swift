@@ -1,0 +1,40 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// `postmaster.pid`, the file a server keeps in its data: a line each for process number, data, start time, port, socket
+/// folder, address, shared memory and state.
+struct PostmasterFile: Sendable, Equatable {
+    let pid: Int32
+    /// Process number and start time: which server wrote it.
+    let server: String
+    /// Set once it accepts connections.
+    let isReady: Bool
+
+    init?(text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 3, let pid = Int32(lines[0]), pid > 0 else { return nil }
+        self.pid = pid
+        server = "\(pid) \(lines[2])"
+        isReady = lines.count > 7 && lines[7].trimmingCharacters(in: .whitespaces) == "ready"
+    }
+
+    /// Nil when there is none, or not all of it yet.
+    init?(path: String) {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        self.init(text: text)
+    }
+
+    /// Puts a process number there that no process has. The other lines stay: by the shared memory's number PostgreSQL
+    /// finds sessions that outlived their server.
+    static func clearProcessNumber(path: String) throws {
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let rest = text.drop { $0 != "\n" }
+        let file = try Descriptor.open(path, O_RDWR | O_TRUNC)
+        try file.write("\(Int32.max)\(rest)")
+    }
+}

@@ -1,0 +1,49 @@
+internal import CLibPQ
+internal import Logging
+
+/// Owns one `PGconn`. Not safe for two tasks at once: `PostgresConnection` sees to that.
+final class LibPQConnection: @unchecked Sendable {
+    let pointer: OpaquePointer
+    private let notices: Unmanaged<NoticeLogger>
+
+    init(_ pointer: OpaquePointer, logger: Logger) {
+        self.pointer = pointer
+        notices = Unmanaged.passRetained(NoticeLogger(logger))
+        // libpq would print notices to standard error.
+        PQsetNoticeProcessor(
+            pointer,
+            { context, message in
+                guard let context, let message else { return }
+                Unmanaged<NoticeLogger>.fromOpaque(context).takeUnretainedValue().log(String(cString: message))
+            }, notices.toOpaque())
+    }
+
+    deinit {
+        SocketLoop.shared.forget(PQsocket(pointer))
+        PQfinish(pointer)
+        notices.release()
+    }
+
+    var socket: Int32 { PQsocket(pointer) }
+    var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK || PQsocket(pointer) < 0 }
+    var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
+    var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
+
+    /// Whether nothing is on its way in either direction: the connection can be given to the next task.
+    var isClean: Bool { !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF }
+
+    /// Reads what has arrived while nobody was using the connection, e.g. the server's goodbye.
+    func noticeWhatArrived() {
+        if PQconsumeInput(pointer) == 0 { return }
+        while let notification = PQnotifies(pointer) { PQfreemem(notification) }
+    }
+}
+
+/// Takes the server's notices to the log.
+private final class NoticeLogger {
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func log(_ message: String) { logger.debug("notice from PostgreSQL", metadata: ["notice": "\(message.trimmed)"]) }
+}

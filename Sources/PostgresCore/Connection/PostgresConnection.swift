@@ -1,0 +1,296 @@
+internal import CLibPQ
+internal import Synchronization
+
+/// One connection, for one task at a time; `PostgresPool.withConnection` lends it.
+package final class PostgresConnection: PostgresQuerying {
+    let raw: LibPQConnection
+    private let configuration: PostgresConfiguration
+
+    private struct State {
+        var statements: StatementCache
+        var isBusy = false
+        /// A transaction begins with the next query, in the same round trip.
+        var beginsNext = false
+        /// What is on the wire is not known any more: the connection must not be used again.
+        var isSpoiled = false
+    }
+
+    private let state: Mutex<State>
+
+    init(_ raw: LibPQConnection, configuration: PostgresConfiguration) {
+        self.raw = raw
+        self.configuration = configuration
+        state = Mutex(State(statements: StatementCache(capacity: configuration.statementCacheSize)))
+    }
+
+    /// The server's version, e.g. 150018 for 15.18.
+    package var serverVersion: Int { Int(PQserverVersion(raw.pointer)) }
+
+    /// The server process that serves this connection.
+    package var backendPID: Int { Int(PQbackendPID(raw.pointer)) }
+
+    /// Runs one query within `queryTimeout`.
+    @discardableResult
+    package func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        try await run([query], timeout: configuration.queryTimeout)[0]
+    }
+
+    /// Runs one query; past its deadline it is cancelled at the server.
+    @discardableResult
+    package func query(_ query: PostgresQuery, deadline: Duration?) async throws -> PostgresRows {
+        try await run([query], timeout: deadline ?? configuration.queryTimeout)[0]
+    }
+
+    /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one.
+    ///
+    /// - Throws: the first error, with `pipelineIndex`; what follows it is not carried out.
+    @discardableResult
+    package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
+        try await run(queries, timeout: configuration.queryTimeout)
+    }
+
+    /// Runs several statements separated by semicolons, without parameters (migrations).
+    package func script(_ sql: String) async throws {
+        try await exclusively { connection throws(PostgresError) in
+            if connection.takeBegin() { try await connection.simple("begin") }
+            try await connection.simple(sql)
+        }
+    }
+
+    // MARK: For the pool
+
+    /// Whether the next task may have it.
+    var isReusable: Bool { raw.isClean && !state.withLock { $0.isSpoiled || $0.isBusy } }
+
+    /// The next query begins a transaction.
+    func beginWithNext() { state.withLock { $0.beginsNext = true } }
+
+    /// Ends a transaction that no query has begun; `false` when there is one to end at the server.
+    func abandonUnbegun() -> Bool { takeBegin() }
+
+    /// Ends a transaction, whatever becomes of the task meanwhile.
+    func end(_ command: PostgresQuery) async throws {
+        try await run([command], timeout: configuration.queryTimeout, isCancellable: false)
+    }
+
+    @discardableResult
+    func run(
+        _ queries: [PostgresQuery], timeout: Duration, isCancellable: Bool = true
+    ) async throws(PostgresError) -> [PostgresRows] {
+        guard !queries.isEmpty else { return [] }
+        return try await exclusively { connection throws(PostgresError) in
+            guard !isCancellable || !Task.isCancelled else {
+                throw PostgresError(.cancelled, "the task was cancelled before the query was sent")
+            }
+            let begins = connection.takeBegin()
+            let all = begins ? ["begin"] + queries : queries
+            let results: [PostgresRows]
+            do throws(PostgresError) {
+                results = try await connection.attempt(all, timeout, isCancellable)
+            } catch {
+                guard begins, let index = error.pipelineIndex else { throw error }
+                var shifted = error
+                shifted.pipelineIndex = max(0, index - 1)
+                throw shifted
+            }
+            return begins ? Array(results.dropFirst()) : results
+        }
+    }
+
+    // MARK: On the wire
+
+    private func takeBegin() -> Bool {
+        state.withLock { state in
+            defer { state.beginsNext = false }
+            return state.beginsNext
+        }
+    }
+
+    /// One task at a time; a second one is the caller's mistake, and told so.
+    private func exclusively<Value>(
+        _ body: (PostgresConnection) async throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        let isFree = state.withLock { state in
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+        guard isFree else {
+            throw PostgresError(.misuse, "the connection is being used by another task; use pipeline or the pool")
+        }
+        defer { state.withLock { $0.isBusy = false } }
+        return try await body(self)
+    }
+
+    /// Prepared statements the server no longer knows, or whose result changed with the schema, are prepared again,
+    /// once, where that repeats nothing.
+    private func attempt(
+        _ queries: [PostgresQuery], _ timeout: Duration, _ isCancellable: Bool
+    ) async throws(PostgresError) -> [PostgresRows] {
+        let wasInTransaction = raw.isInTransaction
+        do throws(PostgresError) {
+            return try await exchange(queries, timeout, isCancellable)
+        } catch {
+            let isStale =
+                error.sqlState == .invalidSQLStatementName
+                || error.sqlState == .featureNotSupported && error.message.contains("cached plan")
+            guard isStale, !wasInTransaction, !raw.isInTransaction else { throw error }
+            state.withLock { $0.statements.removeAll() }
+            return try await exchange(queries, timeout, isCancellable)
+        }
+    }
+
+    private func exchange(
+        _ queries: [PostgresQuery], _ timeout: Duration, _ isCancellable: Bool
+    ) async throws(PostgresError) -> [PostgresRows] {
+        var exchange = Exchange(raw, timeout: timeout, isCancellable: isCancellable)
+        do throws(PostgresError) {
+            if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
+                return [try await executeOne(queries[0], name, &exchange)]
+            }
+            return try await executePipeline(queries, &exchange)
+        } catch {
+            await exchange.finish()
+            if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE {
+                state.withLock { $0.isSpoiled = true }
+            }
+            guard let interruption = exchange.interruption else { throw error }
+            throw interruption
+        }
+    }
+
+    private func executeOne(
+        _ query: PostgresQuery, _ name: String, _ exchange: inout Exchange
+    ) async throws(PostgresError) -> PostgresRows {
+        try send(query, name, exchange)
+        var rows = PostgresRows(nil)
+        var failure: PostgresError?
+        while let result = try await exchange.nextResult() {
+            switch Self.read(result) {
+            case .success(let read): rows = read
+            case .failure(let error): failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        await exchange.finish()
+        return rows
+    }
+
+    private func executePipeline(
+        _ queries: [PostgresQuery], _ exchange: inout Exchange
+    ) async throws(PostgresError) -> [PostgresRows] {
+        guard PQenterPipelineMode(raw.pointer) == 1 else { throw exchange.lost() }
+        let steps = try sendAll(queries, exchange)
+        guard PQpipelineSync(raw.pointer) == 1 else { throw exchange.lost() }
+
+        var rows: [PostgresRows] = []
+        var failure: PostgresError?
+        for step in steps {
+            while let result = try await exchange.nextResult() {
+                switch Self.read(result) {
+                case .success(let read):
+                    if case .execute = step { rows.append(read) }
+                case .failure(var error):
+                    if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
+                    error.pipelineIndex = step.index
+                    failure = failure ?? error
+                }
+            }
+        }
+        // The synchronisation point ends the pipeline; its result stands alone.
+        if let sync = try await exchange.nextResult() { PQclear(sync) }
+        guard PQexitPipelineMode(raw.pointer) == 1 else { throw exchange.lost() }
+        if let failure { throw failure }
+        await exchange.finish()
+        return rows
+    }
+
+    private enum Step {
+        case prepare(Int, StatementCache.Key)
+        case execute(Int)
+        case deallocate
+
+        var index: Int? {
+            switch self {
+            case .prepare(let index, _), .execute(let index): index
+            case .deallocate: nil
+            }
+        }
+    }
+
+    /// Puts every query into the pipeline, each preceded by its preparation where that is needed.
+    private func sendAll(_ queries: [PostgresQuery], _ exchange: Exchange) throws(PostgresError) -> [Step] {
+        var steps: [Step] = []
+        for name in state.withLock({ $0.statements.evict() }) {
+            try sent(PQsendQueryParams(raw.pointer, "deallocate \(name)", 0, nil, nil, nil, nil, 1), exchange)
+            steps.append(.deallocate)
+        }
+        for (index, query) in queries.enumerated() {
+            let key = StatementCache.Key(query)
+            let name: String
+            if let known = state.withLock({ $0.statements.name(of: key) }) {
+                name = known
+            } else {
+                name = state.withLock { $0.statements.add(key) }
+                let parameters = Parameters(bindings: query.bindings)
+                try sent(
+                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) }, exchange)
+                steps.append(.prepare(index, key))
+            }
+            try send(query, name, exchange)
+            steps.append(.execute(index))
+        }
+        return steps
+    }
+
+    private func send(_ query: PostgresQuery, _ name: String, _ exchange: Exchange) throws(PostgresError) {
+        let parameters = Parameters(bindings: query.bindings)
+        let code = parameters.withValues { values, lengths, formats in
+            PQsendQueryPrepared(raw.pointer, name, parameters.count, values, lengths, formats, 1)
+        }
+        try sent(code, exchange)
+        _ = try exchange.flush()
+    }
+
+    private func sent(_ code: Int32, _ exchange: Exchange) throws(PostgresError) {
+        guard code == 1 else { throw exchange.lost() }
+    }
+
+    private func simple(_ sql: String) async throws(PostgresError) {
+        var exchange = Exchange(raw, timeout: .seconds(3_600), isCancellable: true)
+        try sent(PQsendQuery(raw.pointer, sql), exchange)
+        _ = try exchange.flush()
+        var failure: PostgresError?
+        do throws(PostgresError) {
+            while let result = try await exchange.nextResult() {
+                if case .failure(let error) = Self.read(result) { failure = failure ?? error }
+            }
+        } catch {
+            await exchange.finish()
+            state.withLock { $0.isSpoiled = true }
+            throw error
+        }
+        await exchange.finish()
+        if let failure { throw exchange.interruption ?? failure }
+    }
+
+    /// Takes a result over: as rows, or as the error it is.
+    private static func read(_ result: OpaquePointer) -> Result<PostgresRows, PostgresError> {
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC:
+            return .success(PostgresRows(ResultHandle(result)))
+        case PGRES_PIPELINE_ABORTED:
+            PQclear(result)
+            return .failure(PostgresError(.server, "not carried out, for an earlier query of the pipeline failed"))
+        case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE:
+            defer { PQclear(result) }
+            var error = PostgresError(result: result)
+            if error.sqlState == .adminShutdown || error.sqlState == .crashShutdown || error.sqlState == nil {
+                error.kind = .connectionLost
+            }
+            return .failure(error)
+        default:
+            PQclear(result)
+            return .failure(PostgresError(.misuse, "COPY is not for this connection"))
+        }
+    }
+}

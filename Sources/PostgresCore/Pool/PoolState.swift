@@ -1,0 +1,121 @@
+/// Who has which connection and who waits: the pool's decisions, without sockets.
+struct PoolState {
+    /// What a waiter is given: a connection, or the right to open one.
+    enum Turn: Sendable {
+        case connection(PostgresConnection)
+        case open
+    }
+
+    enum Next {
+        case idle(PostgresConnection)
+        case open
+        case wait(Int)
+        case closed
+    }
+
+    typealias Waiter = CheckedContinuation<Result<Turn, PostgresError>, Never>
+
+    private enum Place {
+        /// Has a number, does not wait yet.
+        case announced
+        case waiting(Waiter)
+        /// What came before the wait began.
+        case served(Turn)
+    }
+
+    private var idle: [PostgresConnection] = []
+    /// Lent, or being opened.
+    private(set) var lent = 0
+    private(set) var isClosed = false
+    private var places: [Int: Place] = [:]
+    /// Numbers in the order of asking.
+    private var line: [Int] = []
+    private var numbers = 0
+
+    /// The most recently used connection, the right to open one, or a place in the line.
+    mutating func next(maximum: Int) -> Next {
+        if isClosed { return .closed }
+        if let connection = idle.popLast() {
+            lent += 1
+            return .idle(connection)
+        }
+        if lent < maximum {
+            lent += 1
+            return .open
+        }
+        numbers += 1
+        line.append(numbers)
+        places[numbers] = .announced
+        return .wait(numbers)
+    }
+
+    /// Begins to wait.
+    ///
+    /// - Returns: what has come already, for the caller to resume with.
+    mutating func await(_ id: Int, _ waiter: Waiter) -> Result<Turn, PostgresError>? {
+        switch places[id] {
+        case .announced:
+            places[id] = .waiting(waiter)
+            return nil
+        case .served(let turn):
+            places[id] = nil
+            return .success(turn)
+        case .waiting, nil:
+            return .failure(PostgresError(.poolClosed, "the pool was closed"))
+        }
+    }
+
+    /// Takes somebody out of the line.
+    mutating func remove(_ id: Int) -> Waiter? {
+        guard case .waiting(let waiter) = places[id] else { return nil }
+        places[id] = nil
+        line.removeAll { $0 == id }
+        return waiter
+    }
+
+    /// A connection comes back.
+    ///
+    /// - Returns: the waiter to resume with it.
+    mutating func giveBack(_ connection: PostgresConnection) -> Waiter? {
+        guard !isClosed else {
+            lent -= 1
+            return nil
+        }
+        if let (isServed, waiter) = serveFirst(.connection(connection)) { return isServed ? nil : waiter }
+        lent -= 1
+        idle.append(connection)
+        return nil
+    }
+
+    /// A connection is no more.
+    ///
+    /// - Returns: the waiter to resume with the right to open another.
+    mutating func discard() -> Waiter? {
+        if let (isServed, waiter) = serveFirst(.open) { return isServed ? nil : waiter }
+        lent -= 1
+        return nil
+    }
+
+    mutating func close() -> ([PostgresConnection], [Waiter]) {
+        isClosed = true
+        defer {
+            idle = []
+            line = []
+            places = [:]
+        }
+        let waiters = line.compactMap { id -> Waiter? in
+            guard case .waiting(let waiter) = places[id] else { return nil }
+            return waiter
+        }
+        return (idle, waiters)
+    }
+
+    /// - Returns: `nil` when nobody waits; else the waiter, or that the turn was left for one who is about to wait.
+    private mutating func serveFirst(_ turn: Turn) -> (isServed: Bool, waiter: Waiter?)? {
+        guard !line.isEmpty else { return nil }
+        let id = line.removeFirst()
+        if case .waiting(let waiter) = places.removeValue(forKey: id) { return (false, waiter) }
+        places[id] = .served(turn)
+        return (true, nil)
+    }
+}

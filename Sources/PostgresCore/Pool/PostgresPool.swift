@@ -1,0 +1,157 @@
+package import Logging
+internal import Synchronization
+
+/// Connections to one database, opened on demand, lent to one task at a time in the order of asking.
+package final class PostgresPool: PostgresQuerying {
+    let configuration: PostgresConfiguration
+    let logger: Logger
+    private let connector: Connector
+    private let state = Mutex(PoolState())
+
+    /// Opens nothing yet.
+    package init(configuration: PostgresConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        connector = Connector(configuration: configuration, logger: logger)
+    }
+
+    /// Runs one query on any connection.
+    @discardableResult
+    package func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        try await withConnection { try await $0.query(query) }
+    }
+
+    /// Lends a connection to `body`. It goes back when `body` ends, clean or closed.
+    ///
+    /// - Throws: what `body` throws; `connectionFailed`, `poolExhausted` when none is to be had within
+    ///   `acquireTimeout`; `poolClosed`; `cancelled`.
+    package func withConnection<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        let connection = try await acquire()
+        do {
+            let value = try await body(connection)
+            release(connection)
+            return value
+        } catch {
+            release(connection)
+            throw error
+        }
+    }
+
+    /// Runs `body` in a transaction: it commits when `body` returns and rolls back when it throws. BEGIN travels with
+    /// the first query.
+    package func transaction<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        try await withConnection { connection in
+            connection.beginWithNext()
+            do {
+                let value = try await body(connection)
+                if !connection.abandonUnbegun() { try await connection.end("commit") }
+                return value
+            } catch {
+                // A rollback that fails leaves a connection that is closed; the server rolls back then.
+                if !connection.abandonUnbegun() { try? await connection.end("rollback") }
+                throw error
+            }
+        }
+    }
+
+    /// Takes no more callers, waits a bounded time for lent connections, closes all. Idempotent.
+    package func close() async {
+        let (idle, waiters) = state.withLock { $0.close() }
+        _ = idle
+        for waiter in waiters {
+            waiter.resume(returning: .failure(PostgresError(.poolClosed, "the pool was closed")))
+        }
+        let deadline = ContinuousClock.now + .seconds(5)
+        while state.withLock({ $0.lent > 0 }), ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    // MARK: Lending
+
+    private func acquire() async throws(PostgresError) -> PostgresConnection {
+        let deadline = ContinuousClock.now + configuration.acquireTimeout
+        while true {
+            let turn = state.withLock { $0.next(maximum: configuration.maximumConnections) }
+            switch turn {
+            case .closed: throw PostgresError(.poolClosed, "the pool was closed")
+            case .idle(let connection):
+                if isHealthy(connection) { return connection }
+                discard()
+            case .open: return try await open(until: deadline)
+            case .wait(let id):
+                switch try await wait(id, until: deadline) {
+                case .connection(let connection): return connection
+                case .open: return try await open(until: deadline)
+                }
+            }
+        }
+    }
+
+    /// An idle connection the server has closed is not worth a caller's error: it is noticed and replaced.
+    private func isHealthy(_ connection: PostgresConnection) -> Bool {
+        connection.raw.noticeWhatArrived()
+        return connection.isReusable
+    }
+
+    private func wait(_ id: Int, until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PoolState.Turn {
+        let timer = Task {
+            try await Task.sleep(until: deadline, clock: .continuous)
+            self.giveUp(id, PostgresError(.poolExhausted, "no database connection became free in time"))
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let missed = state.withLock { $0.await(id, continuation) }
+                if let missed { continuation.resume(returning: missed) }
+                if Task.isCancelled { giveUp(id, Self.cancelled) }
+            }
+        } onCancel: {
+            giveUp(id, Self.cancelled)
+        }
+        timer.cancel()
+        return try result.get()
+    }
+
+    private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
+
+    private func giveUp(_ id: Int, _ error: PostgresError) {
+        state.withLock { $0.remove(id) }?.resume(returning: .failure(error))
+    }
+
+    /// Opens a connection, again and again with back-off while time remains.
+    private func open(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PostgresConnection {
+        var backoff = Backoff()
+        while true {
+            do throws(PostgresError) {
+                let raw = try await connector.connect()
+                if isClosed { throw PostgresError(.poolClosed, "the pool was closed") }
+                return PostgresConnection(raw, configuration: configuration)
+            } catch {
+                let pause = backoff.next()
+                let isLate = ContinuousClock.now + pause > deadline
+                if error.kind == .poolClosed || isLate || Task.isCancelled || isClosed {
+                    discard()
+                    throw Task.isCancelled ? Self.cancelled : error
+                }
+                logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    private func release(_ connection: PostgresConnection) {
+        guard connection.isReusable else { return discard() }
+        state.withLock { $0.giveBack(connection) }?.resume(returning: .success(.connection(connection)))
+    }
+
+    /// A connection is no more: whoever waits first may open another.
+    private func discard() {
+        state.withLock { $0.discard() }?.resume(returning: .success(.open))
+    }
+}

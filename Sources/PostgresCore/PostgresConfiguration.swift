@@ -1,0 +1,18 @@
+/// How a pool reaches its database.
+package struct PostgresConfiguration: Sendable {
+    /// Goes to libpq as it is: a URI or keywords, several hosts, TLS modes, `target_session_attrs`.
+    package var connectionString: String
+    package var maximumConnections = 10
+    /// For one attempt, through all hosts.
+    package var connectTimeout: Duration = .seconds(10)
+    /// For a query without a deadline of its own.
+    package var queryTimeout: Duration = .seconds(30)
+    /// How long a caller waits for a connection, new attempts included.
+    package var acquireTimeout: Duration = .seconds(10)
+    /// Shown in pg_stat_activity unless the connection string names one.
+    package var applicationName = "grandstand"
+    /// Prepared statements kept on a connection.
+    package var statementCacheSize = 256
+
+    package init(connectionString: String) { self.connectionString = connectionString }
+}

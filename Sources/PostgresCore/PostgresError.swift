@@ -1,0 +1,79 @@
+internal import CLibPQ
+
+/// Why the database did not do what it was asked.
+package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: Sendable, Hashable {
+        /// The server refused; `sqlState` says why.
+        case server
+        /// No connection could be made.
+        case connectionFailed
+        /// The connection broke while a query was under way: it may have been carried out.
+        case connectionLost
+        /// The query's deadline passed; it was cancelled.
+        case timedOut
+        /// The task was cancelled, and the query with it.
+        case cancelled
+        case poolClosed
+        /// No connection became free in time.
+        case poolExhausted
+        /// A column does not hold what was asked for.
+        case decoding
+        /// The caller broke a rule of this library.
+        case misuse
+    }
+
+    package var kind: Kind
+    package var message: String
+    package var sqlState: PostgresSQLState?
+    package var detail: String?
+    package var hint: String?
+    package var constraint: String?
+    package var table: String?
+    package var column: String?
+    /// Which query of a pipeline failed, from 0.
+    package var pipelineIndex: Int?
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    package var description: String {
+        [message, detail, hint.map { "Hint: \($0)" }].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// Whether the same work may succeed when it is done again.
+    package var isTransient: Bool {
+        switch kind {
+        case .connectionFailed, .connectionLost: true
+        case .server: sqlState.map(Self.transientStates.contains) ?? false
+        default: false
+        }
+    }
+
+    private static let transientStates: Set<PostgresSQLState> = [
+        .serializationFailure, .deadlockDetected, .adminShutdown, .crashShutdown, .cannotConnectNow,
+        .tooManyConnections, .readOnlySQLTransaction,
+    ]
+
+    static func decoding(_ type: any Any.Type, _ oid: UInt32) -> PostgresError {
+        PostgresError(.decoding, "a column of type \(oid) cannot be read as \(type)")
+    }
+
+    /// What the server said with a failed result.
+    init(result: OpaquePointer) {
+        func field(_ code: UInt8) -> String? { PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
+        self.init(.server, field(UInt8(ascii: "M")) ?? String(cString: PQresultErrorMessage(result)).trimmed)
+        sqlState = field(UInt8(ascii: "C")).map(PostgresSQLState.init)
+        detail = field(UInt8(ascii: "D"))
+        hint = field(UInt8(ascii: "H"))
+        constraint = field(UInt8(ascii: "n"))
+        table = field(UInt8(ascii: "t"))
+        column = field(UInt8(ascii: "c"))
+    }
+}
+
+extension String {
+    /// libpq ends its messages with a line break; several lines become one.
+    var trimmed: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
+}

@@ -1,0 +1,26 @@
+/// A five-character SQLSTATE (PostgreSQL, Appendix A).
+package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package var description: String { rawValue }
+
+    package static let featureNotSupported = Self(rawValue: "0A000")
+    package static let notNullViolation = Self(rawValue: "23502")
+    package static let foreignKeyViolation = Self(rawValue: "23503")
+    package static let uniqueViolation = Self(rawValue: "23505")
+    package static let checkViolation = Self(rawValue: "23514")
+    package static let readOnlySQLTransaction = Self(rawValue: "25006")
+    package static let inFailedSQLTransaction = Self(rawValue: "25P02")
+    package static let invalidSQLStatementName = Self(rawValue: "26000")
+    package static let serializationFailure = Self(rawValue: "40001")
+    package static let deadlockDetected = Self(rawValue: "40P01")
+    package static let syntaxError = Self(rawValue: "42601")
+    package static let undefinedTable = Self(rawValue: "42P01")
+    package static let tooManyConnections = Self(rawValue: "53300")
+    package static let queryCanceled = Self(rawValue: "57014")
+    package static let adminShutdown = Self(rawValue: "57P01")
+    package static let crashShutdown = Self(rawValue: "57P02")
+    package static let cannotConnectNow = Self(rawValue: "57P03")
+}

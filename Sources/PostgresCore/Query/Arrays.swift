@@ -1,0 +1,155 @@
+package import FoundationEssentials
+
+/// What can stand in a Swift array that travels as one parameter: bytes make a `bytea`, everything else a Postgres
+/// array of one dimension.
+package protocol PostgresArrayElement: Sendable {
+    static var arrayType: PostgresType { get }
+    static func encode(_ array: [Self], into bytes: inout [UInt8])
+    static func decodeArray(_ bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) -> [Self]
+}
+
+extension UInt8: PostgresArrayElement {
+    package static var arrayType: PostgresType { .bytea }
+    package static func encode(_ array: [UInt8], into bytes: inout [UInt8]) { bytes += array }
+    package static func decodeArray(
+        _ bytes: UnsafeRawBufferPointer, type: UInt32
+    ) throws(PostgresError) -> [UInt8] {
+        guard type == PostgresType.bytea.oid else { throw .decoding([UInt8].self, type) }
+        return Array(bytes)
+    }
+}
+
+/// Elements of a Postgres array: scalars and, for arrays with NULLs, optionals of them.
+package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {}
+
+extension PostgresScalarElement {
+    package static var arrayType: PostgresType {
+        PostgresType(oid: postgresType.arrayOID, arrayOID: postgresType.arrayOID)
+    }
+
+    package static func encode(_ array: [Self], into bytes: inout [UInt8]) {
+        PostgresArrayFormat.encode(array, of: postgresType, into: &bytes) { $0.encode(into: &$1) }
+    }
+
+    package static func decodeArray(_ bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) -> [Self] {
+        try PostgresArrayFormat.decode(bytes, type: type)
+    }
+}
+
+extension Bool: PostgresScalarElement {}
+extension Int: PostgresScalarElement {}
+extension Int16: PostgresScalarElement {}
+extension Int32: PostgresScalarElement {}
+extension Int64: PostgresScalarElement {}
+extension Double: PostgresScalarElement {}
+extension String: PostgresScalarElement {}
+extension UUID: PostgresScalarElement {}
+extension Date: PostgresScalarElement {}
+extension PostgresJSON: PostgresScalarElement {}
+
+extension Optional: PostgresArrayElement where Wrapped: PostgresScalarElement {
+    package static var arrayType: PostgresType { Wrapped.arrayType }
+
+    package static func encode(_ array: [Wrapped?], into bytes: inout [UInt8]) {
+        PostgresArrayFormat.encodeOptionals(array, of: Wrapped.postgresType, into: &bytes)
+    }
+
+    package static func decodeArray(
+        _ bytes: UnsafeRawBufferPointer, type: UInt32
+    ) throws(PostgresError) -> [Wrapped?] {
+        try PostgresArrayFormat.decode(bytes, type: type)
+    }
+}
+
+extension Array: PostgresDecodable where Element: PostgresArrayElement {
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        self = try Element.decodeArray(bytes, type: type)
+    }
+}
+
+/// The binary format of one-dimensional arrays (array_send, array_recv).
+enum PostgresArrayFormat {
+    static func encode<Element>(
+        _ array: [Element], of type: PostgresType, into bytes: inout [UInt8],
+        _ encode: (Element, inout [UInt8]) -> Void
+    ) {
+        header(count: array.count, type, into: &bytes)
+        for element in array {
+            let start = bytes.count
+            Int32(0).append(to: &bytes)
+            encode(element, &bytes)
+            patchLength(at: start, of: &bytes)
+        }
+    }
+
+    static func encodeOptionals<Element: PostgresEncodable>(
+        _ array: [Element?], of type: PostgresType, into bytes: inout [UInt8]
+    ) {
+        header(count: array.count, type, into: &bytes)
+        for element in array {
+            guard let element else {
+                Int32(-1).append(to: &bytes)
+                continue
+            }
+            let start = bytes.count
+            Int32(0).append(to: &bytes)
+            element.encode(into: &bytes)
+            patchLength(at: start, of: &bytes)
+        }
+    }
+
+    static func decode<Element: PostgresDecodable>(
+        _ bytes: UnsafeRawBufferPointer, type: UInt32
+    ) throws(PostgresError) -> [Element] {
+        var reader = Reader(bytes)
+        guard let dimensions = reader.int32(), reader.int32() != nil, let elementType = reader.int32() else {
+            throw .decoding([Element].self, type)
+        }
+        if dimensions == 0 { return [] }
+        guard dimensions == 1, let count = reader.int32(), reader.int32() != nil, count >= 0 else {
+            throw .decoding([Element].self, type)
+        }
+        var elements: [Element] = []
+        for _ in 0..<count {
+            guard let length = reader.int32() else { throw .decoding([Element].self, type) }
+            if length < 0 {
+                guard let null = Element.null else { throw .decoding([Element].self, type) }
+                elements.append(null)
+            } else {
+                guard let slice = reader.take(Int(length)) else { throw .decoding([Element].self, type) }
+                elements.append(try Element(decoding: slice, type: UInt32(bitPattern: elementType)))
+            }
+        }
+        return elements
+    }
+
+    private static func header(count: Int, _ type: PostgresType, into bytes: inout [UInt8]) {
+        Int32(count == 0 ? 0 : 1).append(to: &bytes)
+        Int32(1).append(to: &bytes)
+        type.oid.append(to: &bytes)
+        guard count > 0 else { return }
+        Int32(count).append(to: &bytes)
+        Int32(1).append(to: &bytes)
+    }
+
+    private static func patchLength(at start: Int, of bytes: inout [UInt8]) {
+        let length = Int32(bytes.count - start - 4).bigEndian
+        withUnsafeBytes(of: length) { source in
+            for offset in 0..<4 { bytes[start + offset] = source[offset] }
+        }
+    }
+
+    private struct Reader {
+        private var rest: UnsafeRawBufferPointer
+
+        init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+        mutating func int32() -> Int32? { take(4).flatMap { Int32(bigEndian: $0) } }
+
+        mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+            guard rest.count >= count else { return nil }
+            defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
+            return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+        }
+    }
+}

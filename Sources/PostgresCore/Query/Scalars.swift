@@ -1,0 +1,148 @@
+package import FoundationEssentials
+
+// Binary formats of the scalar types (src/backend/utils/adt/*send, *recv): integers in network byte order, times as
+// microseconds since 2000-01-01.
+
+extension FixedWidthInteger {
+    func append(to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: bigEndian) { bytes += $0 }
+    }
+
+    /// Reads the first bytes in network byte order; `nil` when there are too few.
+    init?(bigEndian bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= MemoryLayout<Self>.size else { return nil }
+        self = Self(bigEndian: bytes.loadUnaligned(as: Self.self))
+    }
+
+    /// Reads any of Postgres' three integer types that fits.
+    fileprivate init(integer bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        let value: Int64? =
+            switch type {
+            case PostgresType.int2.oid: Int16(bigEndian: bytes).map(Int64.init)
+            case PostgresType.int4.oid: Int32(bigEndian: bytes).map(Int64.init)
+            case PostgresType.int8.oid: Int64(bigEndian: bytes)
+            default: nil
+            }
+        guard let value, let exact = Self(exactly: value) else { throw .decoding(Self.self, type) }
+        self = exact
+    }
+}
+
+extension Int: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .int8 }
+    package func encode(into bytes: inout [UInt8]) { Int64(self).append(to: &bytes) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        try self.init(integer: bytes, type: type)
+    }
+}
+
+extension Int16: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .int2 }
+    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        try self.init(integer: bytes, type: type)
+    }
+}
+
+extension Int32: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .int4 }
+    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        try self.init(integer: bytes, type: type)
+    }
+}
+
+extension Int64: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .int8 }
+    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        try self.init(integer: bytes, type: type)
+    }
+}
+
+extension Bool: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .bool }
+    package func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        guard type == PostgresType.bool.oid, bytes.count == 1 else { throw .decoding(Self.self, type) }
+        self = bytes[0] != 0
+    }
+}
+
+extension Double: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .float8 }
+    package func encode(into bytes: inout [UInt8]) { bitPattern.append(to: &bytes) }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        guard type == PostgresType.float8.oid, let bits = UInt64(bigEndian: bytes) else {
+            throw .decoding(Self.self, type)
+        }
+        self.init(bitPattern: bits)
+    }
+}
+
+/// Text, names, enums: every type whose binary format is its text. NUL cannot be stored; the server refuses it.
+extension String: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .text }
+    package func encode(into bytes: inout [UInt8]) { bytes += utf8 }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        guard !Self.binaryTypes.contains(type) else { throw .decoding(Self.self, type) }
+        self = String(decoding: type == PostgresType.jsonb ? .init(rebasing: bytes.dropFirst()) : bytes, as: UTF8.self)
+    }
+
+    /// Types whose binary format is not text.
+    private static let binaryTypes: Set<UInt32> = [16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950]
+}
+
+/// `bytea`.
+extension Array: PostgresEncodable where Element: PostgresArrayElement {
+    package static var postgresType: PostgresType { Element.arrayType }
+    package func encode(into bytes: inout [UInt8]) { Element.encode(self, into: &bytes) }
+}
+
+extension UUID: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .uuid }
+    package func encode(into bytes: inout [UInt8]) { withUnsafeBytes(of: uuid) { bytes += $0 } }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        guard type == PostgresType.uuid.oid, bytes.count == 16 else { throw .decoding(Self.self, type) }
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+}
+
+/// `timestamptz`, to the microsecond. Postgres' infinities have no Date; reading one is an error.
+extension Date: PostgresEncodable, PostgresDecodable {
+    package static var postgresType: PostgresType { .timestamptz }
+    /// Seconds from 1970-01-01 to 2000-01-01, Postgres' epoch.
+    private static let epoch = 946_684_800.0
+
+    package func encode(into bytes: inout [UInt8]) {
+        let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
+        // What lies outside Postgres' range becomes the infinity on its side.
+        let value = Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max)
+        value.append(to: &bytes)
+    }
+
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        guard type == PostgresType.timestamptz.oid, let value = Int64(bigEndian: bytes), value != .min, value != .max
+        else { throw .decoding(Self.self, type) }
+        self.init(timeIntervalSince1970: Double(value) / 1_000_000 + Self.epoch)
+    }
+}
+
+/// The text of a `json` column, byte for byte.
+package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
+    package var bytes: [UInt8]
+
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+    package init(text: String) { bytes = Array(text.utf8) }
+
+    package static var postgresType: PostgresType { .json }
+    package func encode(into bytes: inout [UInt8]) { bytes += self.bytes }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        switch type {
+        case PostgresType.json.oid, PostgresType.text.oid: self.bytes = Array(bytes)
+        // jsonb's binary format has a version byte in front.
+        case PostgresType.jsonb: self.bytes = Array(bytes.dropFirst())
+        default: throw .decoding(Self.self, type)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EmbeddedPostgres
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The whole life of a cluster, with PostgreSQL's own programs.
+@Suite(.timeLimit(.minutes(1)))
+struct PostgresClusterTests {
+    private let workshop: Workshop
+
+    init() throws {
+        workshop = try Workshop()
+    }
+
+    @Test func answersInItsDatabase() async throws {
+        try await workshop.withCluster { _, connection in
+            #expect(try await Workshop.ask(connection, "select current_database(), current_user") == "grandstand|grandstand")
+            let settings = try await Workshop.ask(
+                connection,
+                """
+                select name, setting from pg_settings
+                where name in ('listen_addresses', 'server_encoding', 'jit', 'max_connections') order by name
+                """)
+            #expect(settings == "jit|off\nlisten_addresses|\nmax_connections|100\nserver_encoding|UTF8")
+            #expect(try await Workshop.ask(connection, "select datcollate from pg_database where datname = 'grandstand'") == "C")
+        }
+    }
+
+    @Test func startsOnceAndStopsOnce() async throws {
+        let cluster = workshop.cluster()
+        let connection = try await cluster.start()
+        #expect(try await cluster.start() == connection)
+        async let first: Void = cluster.stop()
+        async let second: Void = cluster.stop()
+        _ = await (first, second)
+        await cluster.stop()
+        await #expect(throws: PsqlFailure.self) { try await Workshop.ask(connection, "select 1") }
+    }
+
+    @Test func keepsDataOverStopAndStart() async throws {
+        try await workshop.withCluster { _, connection in
+            _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
+        }
+        try await workshop.withCluster { _, connection in
+            #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
+        }
+    }
+
+    @Test func onlyItsUserEntersTheSocketFolder() async throws {
+        try await workshop.withCluster { cluster, _ in
+            let attributes = try FileManager.default.attributesOfItem(atPath: workshop.directory + "/run")
+            #expect(attributes[.posixPermissions] as? Int == 0o700)
+        }
+    }
+
+    @Test func refusesASecondHolder() async throws {
+        try await workshop.withCluster { _, connection in
+            let refusal = await #expect(throws: PostgresClusterError.self) {
+                _ = try await workshop.cluster().start()
+            }
+            #expect(refusal?.reason == .heldByProcess(path: workshop.directory, pid: Int(getpid())))
+            #expect(refusal?.description.contains("process \(getpid())") == true)
+            // The refusal did the holder no harm.
+            #expect(try await Workshop.ask(connection, "select 1") == "1")
+        }
+    }
+}

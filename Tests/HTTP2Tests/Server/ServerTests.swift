@@ -1,0 +1,158 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    private func startFailure(_ change: (inout HTTP2ServerConfiguration) -> Void) async -> String? {
+        let identity = TestAuthority.shared.local
+        var settings = HTTP2ServerConfiguration(
+            host: "127.0.0.1", port: 0, certificateChain: identity.chain, privateKey: identity.key)
+        change(&settings)
+        do {
+            let server = try await HTTP2Server.start(settings, handler: TestHandler.echo, logger: quiet)
+            await server.stop()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func aPortInUseIsOneClearLine() async throws {
+        try await withServer(.echo) { server in
+            let text = try #require(await startFailure { $0.port = server.port })
+            #expect(text == "127.0.0.1:\(server.port) is in use: stop what listens there, or choose another port")
+        }
+    }
+
+    @Test func unusableCertificatesAndKeysAreOneClearLine() async throws {
+        let missing = try #require(await startFailure { $0.certificateChain = .file("/nowhere/chain.pem") })
+        #expect(missing.contains("certificate chain /nowhere/chain.pem"))
+        let empty = try #require(await startFailure { $0.certificateChain = .bytes([]) })
+        #expect(empty.contains("certificate chain"))
+        let noKey = try #require(await startFailure { $0.privateKey = .file("/nowhere/key.pem") })
+        #expect(noKey.contains("private key /nowhere/key.pem"))
+        let foreign = try #require(await startFailure { $0.privateKey = TestAuthority.shared.elsewhere.key })
+        #expect(foreign.contains("belongs to the first certificate"), "\(foreign)")
+        #expect([missing, empty, noKey, foreign].allSatisfy { !$0.contains("\n") })
+    }
+
+    @Test func aBodyOverTheLimitIsCutAndFlagged() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.maximumRequestBody = 1_000 }) { server in
+            try await withConnection(server.port) { connection in
+                for (size, isTooLarge) in [(1_000, false), (1_001, true), (70_000, true)] {
+                    async let answer = connection.outcome(post(body: [UInt8](repeating: 7, count: size)))
+                    let exchange = try await handler.take(1)[0]
+                    #expect(exchange.request.body.count == 1_000)
+                    #expect(exchange.request.bodyTooLarge == isTooLarge)
+                    exchange.stream.respond(status: 413, headers: [], body: [])
+                    #expect(await answer.status == 413)
+                }
+            }
+        }
+    }
+
+    @Test func aHeaderOverTheLimitResetsTheStreamOnly() async throws {
+        try await withServer(.echo, { $0.maximumHeaderList = 2_000 }) { server in
+            try await withConnection(server.port) { connection in
+                let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))
+                #expect(await connection.outcome(post(headers: [large])).isUnanswered)
+                #expect(await connection.outcome(post()).status == 200)
+            }
+        }
+    }
+
+    @Test func onlyTheFirstEffectOnAStreamCounts() async throws {
+        let handler = TestHandler(answering: { _, stream in
+            stream.respond(status: 201, headers: [], body: [])
+            stream.respond(status: 500, headers: [], body: [])
+            stream.reset(code: HTTP2ErrorCode.cancel.rawValue)
+            return true
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                for _ in 0..<20 { #expect(await connection.outcome(post()).status == 201) }
+            }
+        }
+    }
+
+    @Test func anAnswerWithAForbiddenByteIsReset() async throws {
+        let handler = TestHandler(answering: { _, stream in
+            stream.respond(status: 200, headers: [HTTP2Header("x", "a\nb")], body: [])
+            return true
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                #expect(await connection.outcome(post()).isUnanswered)
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func aConnectionHasAnIDAMemoryAndAnEnd() async throws {
+        let opened = AsyncStream<HTTP2ServerConnection>.makeStream()
+        let handler = TestHandler(opened: { connection in
+            connection.withUserInfo { $0 = "mine" }
+            opened.continuation.yield(connection)
+        })
+        try await withServer(handler) { server in
+            var seen: [HTTP2ServerConnection] = []
+            for _ in 0..<2 {
+                try await withConnection(server.port) { _ in
+                    for await connection in opened.stream {
+                        seen.append(connection)
+                        break
+                    }
+                }
+            }
+            #expect(Set(seen.map(\.id)).count == 2)
+            #expect(seen.allSatisfy { $0.remoteAddress.hasPrefix("127.0.0.1:") })
+            #expect(seen.allSatisfy { connection in connection.withUserInfo { $0 as? String } == "mine" })
+            var ended: Set<Int> = []
+            for await id in handler.closures {
+                ended.insert(id)
+                if ended.count == 2 { break }
+            }
+            #expect(ended == Set(seen.map(\.id)))
+        }
+    }
+
+    @Test func stoppingLetsOwedAnswersOutAndCutsTheRest() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.drainTimeout = .milliseconds(300) }) { server in
+            let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
+            async let owed = connection.outcome(post("/owed"))
+            async let silent = connection.outcome(post("/silent"))
+            let held = try await handler.take(2)
+            async let stopping: Void = server.stop()
+            for exchange in held where exchange.request.path == "/owed" {
+                exchange.stream.respond(status: 200, headers: [], body: [1])
+            }
+            #expect(await owed.status == 200)
+            #expect(await silent.isUnanswered)
+            await stopping
+            _ = await connection.closed()
+            #expect(connection.goAway != nil)
+        }
+    }
+
+    @Test func whoeverSaysNothingIsClosed() async throws {
+        try await withServer(.echo, { $0.idleTimeout = .seconds(1) }) { server in
+            try await withConnection(server.port) { connection in
+                let reason = await connection.closed()
+                #expect(reason.contains("GOAWAY NO_ERROR"), "\(reason)")
+            }
+        }
+    }
+
+    @Test func whoeverWaitsForAnAnswerIsNotIdle() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.idleTimeout = .milliseconds(400) }) { server in
+            try await withConnection(server.port) { connection in
+                // Three idle timeouts long.
+                #expect(await connection.outcome(post(), timeout: .milliseconds(1_200)).isUnanswered)
+                #expect(connection.goAway == nil)
+            }
+        }
+    }
+}
