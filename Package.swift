@@ -30,6 +30,7 @@ let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
@@ -82,7 +83,7 @@ let package = Package(
         .target(name: "Postgres", dependencies: ["CLibPQ", log], path: "Sources/PostgresCore", swiftSettings: settings),
         .target(
             name: "HTTP2",
-            dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, log],
+            dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, nioTLS, log],
             swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
 

@@ -10,7 +10,6 @@ internal import Logging
 extension PostgresCluster {
     /// Crash recovery replays at most a few hundred megabytes of log.
     private static let patience = Duration.seconds(120)
-    private static let pollInterval = Duration.milliseconds(10)
 
     /// Everything `start()` does, in order.
     func launch() async throws -> RunningCluster {
@@ -40,31 +39,56 @@ extension PostgresCluster {
         try await EarlierServer(layout: layout).stop()
         try sockets.clear()
 
-        let stale = PostmasterFile(path: layout.postmasterFile)
-        let server = try ServerProcess(
-            launcher: launcher, program: installation.program("postgres"),
-            arguments: settings.serverArguments(layout: layout), log: ServerLog(layout: layout).begin())
-        do {
-            try await waitUntilReady(server, layout: layout, stale: stale)
-        } catch {
-            await server.stop(postmasterFile: layout.postmasterFile)
-            throw error
-        }
+        let log = try ServerLog(layout: layout).begin()
+        let deadline = ContinuousClock.now + Self.patience
+        var server: ServerProcess
+        repeat {
+            let stale = PostmasterFile(path: layout.postmasterFile)
+            server = try ServerProcess(
+                launcher: launcher, program: installation.program("postgres"),
+                arguments: settings.serverArguments(layout: layout), log: log)
+            do {
+                let attempt = Attempt(server: server, layout: layout, stale: stale)
+                if try await attempt.succeeds(before: deadline) { break }
+            } catch {
+                await server.stop(postmasterFile: layout.postmasterFile)
+                throw error
+            }
+        } while true
         logger.debug(
             "embedded PostgreSQL started",
             metadata: ["directory": "\(layout.directory)", "sockets": "\(layout.socketFolder)"])
         return RunningCluster(layout: layout, server: server, lock: lock)
     }
+}
 
-    /// Reads what the server writes about itself, which needs no connection and no client program.
-    private func waitUntilReady(_ server: ServerProcess, layout: ClusterLayout, stale: PostmasterFile?) async throws {
-        let deadline = ContinuousClock.now + Self.patience
+/// One try at starting the server.
+private struct Attempt {
+    private static let pollInterval = Duration.milliseconds(10)
+    /// Sessions end a moment after a server that was killed; until then PostgreSQL refuses to start another.
+    private static let lingeringSessions = "pre-existing shared memory block"
+
+    let server: ServerProcess
+    let layout: ClusterLayout
+    /// What an earlier server left; it says "ready" for ever.
+    let stale: PostmasterFile?
+
+    /// Waits until the server accepts connections. It says so in a file, which takes no connection and no client program.
+    ///
+    /// - Returns: false when it is worth another try.
+    /// - Throws: `PostgresClusterError` when it ended or time is up.
+    func succeeds(before deadline: ContinuousClock.Instant) async throws -> Bool {
         while true {
             if let file = PostmasterFile(path: layout.postmasterFile), file.isReady, file.server != stale?.server {
-                return
+                return true
             }
-            if server.shell.endingSoFar != nil || ContinuousClock.now > deadline {
+            let hasEnded = !server.isRunning
+            if hasEnded || ContinuousClock.now > deadline {
                 let lastLine = ServerLog(layout: layout).lastLine()
+                if hasEnded, lastLine.contains(Self.lingeringSessions), ContinuousClock.now < deadline {
+                    try await Task.sleep(for: Self.pollInterval)
+                    return false
+                }
                 throw PostgresClusterError(.serverFailed(lastLine: lastLine, log: layout.log))
             }
             try await Task.sleep(for: Self.pollInterval)

@@ -40,8 +40,10 @@ package final class PostgresCluster: Sendable {
     /// - Throws: `PostgresClusterError`, or `CancellationError`; nothing is left running then.
     package func start() async throws -> String {
         let turn = takeTurn { [self] () async throws -> String in
-            if let cluster = running.withLock({ $0 }), cluster.server.shell.endingSoFar == nil {
-                return cluster.layout.connectionString
+            if let cluster = running.withLock({ $0 }) {
+                if cluster.server.isRunning { return cluster.layout.connectionString }
+                running.withLock { $0 = nil }
+                await cluster.stop(logger: logger)
             }
             let cluster = try await launch()
             running.withLock { $0 = cluster }

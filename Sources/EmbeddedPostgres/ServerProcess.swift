@@ -15,29 +15,22 @@ final class ServerProcess: Sendable {
     /// Fast shutdown takes a checkpoint; after this the server is told to drop everything. It recovers at its next start.
     private static let patience = Duration.seconds(30)
 
-    let shell: ChildProcess
+    private let shell: ChildProcess
     private let lifeline: Mutex<Descriptor?>
 
     /// Starts the server; its output goes to `log`.
     ///
     /// - Throws: `SystemError` when nothing could be started.
-    convenience init(launcher: Launcher, program: String, arguments: [String], log: Descriptor) throws {
+    init(launcher: Launcher, program: String, arguments: [String], log: Descriptor) throws {
         let line = try Descriptor.pipe()
-        try self.init(
-            launcher: launcher, program: program, arguments: arguments, log: log, theirEnd: line.read,
-            ourEnd: line.write)
-    }
-
-    /// As above with the line made by somebody else; `ourEnd` nil: somebody else holds it, too.
-    init(
-        launcher: Launcher, program: String, arguments: [String], log: Descriptor, theirEnd: Descriptor,
-        ourEnd: Descriptor?
-    ) throws {
         shell = try ChildProcess(
             launcher.command("/bin/sh", ["-c", Self.script, "grandstand-postgres", program] + arguments),
-            environment: ChildEnvironment.make(), descriptors: [1: log, 2: log, 3: theirEnd])
-        lifeline = Mutex(ourEnd)
+            environment: ChildEnvironment.make(), descriptors: [1: log, 2: log, 3: line.read])
+        lifeline = Mutex(line.write)
     }
+
+    /// False once the server has ended.
+    var isRunning: Bool { shell.endingSoFar == nil }
 
     /// Stops the server and waits until it has ended. Safe to repeat.
     func stop(postmasterFile: String) async {

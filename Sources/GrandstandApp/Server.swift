@@ -106,13 +106,15 @@ package struct Server: Sendable {
                     .init(service: http, serviceName: "http"),
                 ],
                 gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
-        do {
-            try await group.run()
-            await close()
-        } catch {
-            await close()
-            throw error
+        // Cancelling the group would cut requests off; a stop is always a graceful one.
+        let running = Task { try await group.run() }
+        let result = await withTaskCancellationHandler {
+            await running.result
+        } onCancel: {
+            Task { await group.triggerGracefulShutdown() }
         }
+        await close()
+        try result.get()
     }
 
     /// Closes what `build` opened, for a server that is not run.

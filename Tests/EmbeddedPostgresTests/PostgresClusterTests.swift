@@ -20,7 +20,9 @@ struct PostgresClusterTests {
 
     @Test func answersInItsDatabase() async throws {
         try await workshop.withCluster { _, connection in
-            #expect(try await Workshop.ask(connection, "select current_database(), current_user") == "grandstand|grandstand")
+            #expect(
+                try await Workshop.ask(connection, "select current_database(), current_user") == "grandstand|grandstand"
+            )
             let settings = try await Workshop.ask(
                 connection,
                 """
@@ -28,7 +30,9 @@ struct PostgresClusterTests {
                 where name in ('listen_addresses', 'server_encoding', 'jit', 'max_connections') order by name
                 """)
             #expect(settings == "jit|off\nlisten_addresses|\nmax_connections|100\nserver_encoding|UTF8")
-            #expect(try await Workshop.ask(connection, "select datcollate from pg_database where datname = 'grandstand'") == "C")
+            #expect(
+                try await Workshop.ask(connection, "select datcollate from pg_database where datname = 'grandstand'")
+                    == "C")
         }
     }
 

@@ -3,12 +3,20 @@ internal import Logging
 
 @testable internal import EmbeddedPostgres
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// A folder for one test, gone with it, and what the tests do in it.
 final class Workshop: Sendable {
     let folder: String
 
     init() throws {
-        folder = NSTemporaryDirectory() + "/grandstand-test-" + UUID().uuidString
+        let name = "grandstand-test-" + UUID().uuidString
+        let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
+        folder = place.appendingPathComponent(name).path
         // As `mktemp -d` makes them: nobody else may enter.
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -39,6 +47,44 @@ final class Workshop: Sendable {
             await cluster.stop()
             throw error
         }
+    }
+
+    /// A folder with programs that stand for PostgreSQL's; anybody may run them. Returns its path.
+    func installation(version: String = "15", initdb: String = "exit 1") throws -> String {
+        let bin = "\(folder)/postgresql-\(version)"
+        let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        for (name, script) in programs {
+            try "#!/bin/sh\n\(script)\n".write(toFile: "\(bin)/\(name)", atomically: false, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(bin)/\(name)")
+        }
+        return bin
+    }
+
+    func log(of name: String) throws -> String {
+        try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+    }
+
+    /// Starts a server on the data that nobody watches, as a crash may leave one behind; returns its log's path.
+    func startDetachedServer() async throws -> String {
+        let layout = ClusterLayout(directory: directory, userID: geteuid())
+        let installation = try await InstallationSearch.standard().installation(for: nil, data: layout.data)
+        let account = try PostgresAccount.choose(layout: layout)
+        let sockets = SocketFolder(layout: layout)
+        try sockets.make(for: account)
+        let launcher = try await Launcher.find(
+            for: account, folders: [directory], program: installation.program("pg_ctl"))
+        // In the data: the server's account writes it.
+        let log = "\(layout.data)/detached.log"
+        let command = launcher.command(
+            installation.program("pg_ctl"),
+            [
+                "start", "--wait", "-D", layout.data, "-l", log,
+                "-o", "-k '\(layout.socketFolder)' -c listen_addresses='' -F",
+            ])
+        let run = try await CapturedRun.of(command, environment: ChildEnvironment.make())
+        guard run.ending.isSuccess else { throw PsqlFailure(output: run.output) }
+        return log
     }
 
     /// What `psql` answers, without decoration.

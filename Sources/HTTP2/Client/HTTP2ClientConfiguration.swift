@@ -10,10 +10,12 @@ package struct HTTP2ClientConfiguration: Sendable {
 
     /// A name, looked up anew for every connection, or an IP address.
     package var host: String
+    /// The TCP port.
     package var port: Int
     /// The name the certificate must carry, and the one sent as SNI; `nil`: `host`. For an IP address no SNI is sent
     /// and the certificate must carry the address.
     package var serverName: String?
+    /// Whom to believe about the certificate.
     package var trustRoots: TrustRoots = .system
     /// From the look-up to the peer's first SETTINGS, all together.
     package var connectTimeout: Duration = .seconds(10)
@@ -41,6 +43,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// The id of the first stream, for tests of what happens when ids run out.
     var firstStream: Int32 = 1
 
+    /// Everything else as the defaults above say.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port

@@ -16,14 +16,17 @@ package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvert
         case timedOut
     }
 
+    /// The step that failed.
     package var kind: Kind
     /// One line: what failed, where, and what to check.
     package var message: String
 
+    /// - Parameter message: one line that also says what to check.
     package init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message
     }
 
+    /// The message alone.
     package var description: String { message }
 }

@@ -11,6 +11,7 @@ package enum HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The calling task was cancelled. The peer may have processed the request.
     case cancelled
 
+    /// Kind and reason in one line, for logs.
     package var description: String {
         switch self {
         case .notProcessed(let reason): "not processed: \(reason)"

@@ -10,9 +10,13 @@ package struct HTTP2Header: Sendable, Hashable {
 
     /// Lowercase, as RFC 9113 8.2.1 demands. A request with another name is refused before it is written.
     package var name: String
+    /// Without CR, LF, NUL or other control characters (RFC 9113 8.2.1); else the request is refused before it is
+    /// written, the answer reset.
     package var value: String
+    /// How HPACK may treat the field when it is sent; of received fields it says nothing.
     package var indexing: Indexing
 
+    /// A field whose name is lowercase.
     package init(_ name: String, _ value: String, indexing: Indexing = .automatic) {
         self.name = name
         self.value = value

@@ -1,5 +1,6 @@
 /// A request as a client sends it. The scheme is always `https`.
 package struct HTTP2Request: Sendable, Hashable {
+    /// Uppercase: `POST`.
     package var method: String
     /// Path and query, as they stand on the wire: already percent-encoded.
     package var path: String
@@ -7,8 +8,10 @@ package struct HTTP2Request: Sendable, Hashable {
     package var authority: String
     /// Regular fields only; the four pseudo fields are made of the properties above.
     package var headers: [HTTP2Header]
+    /// Sent as it is; no `content-length` is added. Empty: the request ends with its header.
     package var body: [UInt8]
 
+    /// A request that is complete: nothing is added to it.
     package init(method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8]) {
         self.method = method
         self.path = path

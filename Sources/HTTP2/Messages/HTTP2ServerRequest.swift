@@ -1,7 +1,10 @@
 /// A whole request as a server received it.
 package struct HTTP2ServerRequest: Sendable, Hashable {
+    /// As sent: methods are case-sensitive.
     package var method: String
+    /// Path and query as sent, percent-encoding included.
     package var path: String
+    /// `:authority`, or the `host` field where that is missing (RFC 9113 8.3.1).
     package var authority: String
     /// Every regular field in the order it came, duplicates kept.
     package var headers: [HTTP2Header]
@@ -10,6 +13,7 @@ package struct HTTP2ServerRequest: Sendable, Hashable {
     /// The peer sent more than the limit: `body` is the beginning, the rest was read and dropped.
     package var bodyTooLarge: Bool
 
+    /// For tests and stand-ins; real ones come from a connection.
     package init(
         method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8],
         bodyTooLarge: Bool = false

@@ -40,7 +40,7 @@ package final class HTTP2Server: Sendable {
             return HTTP2Server(listener: listener, connections: connections)
         } catch {
             let place = "\(configuration.host):\(configuration.port)"
-            if let error = error as? IOError, error.errnoCode == EADDRINUSE {
+            if let error = error as? IOError, error.errnoCode == SystemError.addressInUse {
                 throw HTTP2ServerError("\(place) is in use: stop what listens there, or choose another port")
             }
             throw HTTP2ServerError("can't listen on \(place): \(ConnectProgress.lossText(error))")

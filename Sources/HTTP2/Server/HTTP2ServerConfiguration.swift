@@ -1,16 +1,20 @@
 /// PEM text, by path or in memory.
 package enum HTTP2PEM: Sendable, Hashable {
+    /// Read when the server starts, and not again.
     case file(String)
+    /// The PEM text as UTF-8.
     case bytes([UInt8])
 }
 
 /// Where a server listens, who it is, and its bounds.
 package struct HTTP2ServerConfiguration: Sendable {
+    /// An address or a name of this machine.
     package var host: String
     /// 0 takes a free port: see `HTTP2Server.port`.
     package var port: Int
     /// The server's certificate first, then intermediates.
     package var certificateChain: HTTP2PEM
+    /// Of the first certificate; without a passphrase.
     package var privateKey: HTTP2PEM
     /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     package var initialMaximumConcurrentStreams: Int = 1_000
@@ -29,6 +33,7 @@ package struct HTTP2ServerConfiguration: Sendable {
     /// How long `stop()` waits for the answers that are owed.
     package var drainTimeout: Duration = .seconds(2)
 
+    /// Everything else as the defaults above say.
     package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
         self.host = host
         self.port = port

@@ -38,7 +38,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     private var isSettleScheduled = false
     private let handshakeDeadline: NIODeadline
     private var drainDeadline: NIODeadline?
-    private var lastRead = NIODeadline.now()
+    private var idle: IdleWatch
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
     init(_ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger) {
@@ -47,6 +47,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
         self.logger = logger
         streams = ServerStreams(configuration)
         handshakeDeadline = .now() + TimeAmount(configuration.handshakeTimeout)
+        idle = IdleWatch(timeout: TimeAmount(configuration.idleTimeout), now: .now())
     }
 
     // MARK: Channel events
@@ -75,7 +76,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        lastRead = .now()
+        idle.read(now: .now())
         batch {
             takeOrders()
             for (slot, exchange) in streams.takeArrived() { deliver(exchange, slot: slot) }
@@ -221,7 +222,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     /// One timer for the nearest deadline; it may ring early and is only set anew when something nearer comes.
     private func arm() {
         guard let context, !isEnded else { return }
-        var nearest = streams.isOpen ? lastRead + TimeAmount(configuration.idleTimeout) : handshakeDeadline
+        var nearest = streams.isOpen ? idle.next : handshakeDeadline
         if let drainDeadline { nearest = min(nearest, drainDeadline) }
         if let timer, timer.at <= nearest { return }
         timer?.task.cancel()
@@ -236,14 +237,10 @@ final class ServerChannelHandler: ChannelInboundHandler {
             return end("no HTTP/2 within \(configuration.handshakeTimeout)")
         }
         if let drainDeadline, now >= drainDeadline { return end("the server stops") }
-        if streams.isOpen, now >= lastRead + TimeAmount(configuration.idleTimeout) {
-            if streams.owed == 0 {
-                driver.session?.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
-                settle()
-                return end("idle for \(configuration.idleTimeout)")
-            }
-            // Whoever waits for an answer of ours isn't idle.
-            lastRead = now
+        if streams.isOpen, idle.isOver(now: now, owed: streams.owed) {
+            driver.session?.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+            settle()
+            return end("idle for \(configuration.idleTimeout)")
         }
         arm()
     }

@@ -15,3 +15,8 @@ extension String {
         self = status == 0 ? String(decoding: bytes, as: UTF8.self) : "error \(errno)"
     }
 }
+
+/// Error numbers that get a sentence of their own.
+enum SystemError {
+    static let addressInUse = EADDRINUSE
+}

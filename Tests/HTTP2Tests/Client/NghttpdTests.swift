@@ -23,7 +23,8 @@ struct NghttpdTests {
         try await probe.close()
         let arguments =
             options + [
-                "--verbose", "--htdocs", folder.path, "--address", "127.0.0.1", "\(port)", folder.appending(path: "key.pem").path,
+                "--verbose", "--htdocs", folder.path, "--address", "127.0.0.1", "\(port)",
+                folder.appending(path: "key.pem").path,
                 folder.appending(path: "cert.pem").path,
             ]
         try await tool.whileRunning(arguments, readyAt: "listen 127.0.0.1:\(port)") { try await body(port) }

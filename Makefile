@@ -1,0 +1,45 @@
+# Verbs a person thinks in. `make help` lists them.
+
+CONFIG ?= debug
+SWIFT_FLAGS ?=
+SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo run test lint format migrations bench clean
+
+help: ## list the verbs
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+setup: ## install the system packages that are missing, saying which
+	@scripts/setup
+
+build: setup ## build the grandstand program (CONFIG=release for a fast one)
+	$(SWIFT_BUILD) --product grandstand
+
+demo: build ## the main job, seen: a match played to Apple's door and back, then exit
+	@"$$($(SWIFT_BUILD) --show-bin-path)/grandstand" demo --once
+
+run: build ## the same set-up, staying up, with a key and calls to try
+	@"$$($(SWIFT_BUILD) --show-bin-path)/grandstand" demo
+
+test: setup ## build and run every test
+	swift build --build-tests
+	swift test --skip-build
+
+lint: ## check format and imports
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	scripts/check-imports
+
+format: ## format every Swift file in place
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+
+migrations: setup ## after a change in migrations/: embed them and write schema.sql anew
+	scripts/embed-migrations
+	scripts/check-migrations --write
+
+bench: setup ## measure against pgbench and h2load (docs/benchmarks.md)
+	Benchmarks/postgres-vs-pgbench.sh
+	Benchmarks/http2-vs-h2load.sh
+
+clean: ## remove what was built
+	rm -rf .build

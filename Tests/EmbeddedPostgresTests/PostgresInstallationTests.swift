@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import EmbeddedPostgres
+
+@Suite(.timeLimit(.minutes(1)))
+struct PostgresInstallationTests {
+    @Test(
+        arguments: [
+            ("postgres (PostgreSQL) 15.6 (Debian 15.6-1)\n", "15"), ("postgres (PostgreSQL) 18beta1\n", "18"),
+            ("postgres (EnterpriseDB)\n", nil), ("", nil),
+        ] as [(String, String?)])
+    func readsTheMajorVersion(line: String, version: String?) {
+        #expect(PostgresInstallation.majorVersion(inLine: line) == version)
+    }
+
+    @Test func pathComesFirst() {
+        let folders = InstallationSearch.standard(path: "/first:relative:/second").folders
+        #expect(folders.starts(with: ["/first", "/second"]))
+        #expect(!folders.contains("relative"))
+    }
+
+    @Test func linksLeadToTheProgramsFolder() throws {
+        let workshop = try Workshop()
+        let real = try workshop.installation(version: "15")
+        let links = "\(workshop.folder)/links"
+        try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(links)/postgres", withDestinationPath: "\(real)/postgres")
+        #expect(InstallationSearch(folders: [links, real]).installations() == [PostgresInstallation(folder: real)])
+    }
+
+    @Test func existingDataChoosesItsVersion() async throws {
+        let workshop = try Workshop()
+        let newer = try workshop.installation(version: "17")
+        let older = try workshop.installation(version: "15")
+        let search = InstallationSearch(folders: [newer, older])
+        #expect(try await search.installation(for: nil, data: "/data").folder == newer)
+        #expect(try await search.installation(for: "15", data: "/data").folder == older)
+        let refusal = await #expect(throws: PostgresClusterError.self) {
+            _ = try await search.installation(for: "16", data: "/data")
+        }
+        #expect(refusal?.reason == .otherVersion(data: "/data", needed: "16", installed: ["17", "15"]))
+    }
+
+    @Test func aFolderWithoutInitdbIsNone() throws {
+        let workshop = try Workshop()
+        let folder = try workshop.installation(version: "15")
+        try FileManager.default.removeItem(atPath: "\(folder)/initdb")
+        #expect(InstallationSearch(folders: [folder]).installations().isEmpty)
+    }
+}
+
+struct CapturedRunTests {
+    @Test func complaintIsTheLastErrorNotTheHintAfterIt() {
+        let output = "LOG:  starting\nFATAL:  no room\nHINT:  make some\n\n"
+        #expect(CapturedRun.complaint(in: output) == "FATAL:  no room")
+        #expect(CapturedRun.complaint(in: "one\ntwo\n  \n") == "two")
+        #expect(CapturedRun.complaint(in: "") == "nothing")
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+internal import Logging
+internal import Testing
+
+@testable internal import EmbeddedPostgres
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Starts that cannot succeed: one clear line each, nothing left behind.
+@Suite(.timeLimit(.minutes(1)))
+struct RefusalTests {
+    private let workshop: Workshop
+
+    init() throws {
+        workshop = try Workshop()
+    }
+
+    private func refusal(at directory: String? = nil, search: InstallationSearch = .standard()) async throws
+        -> PostgresClusterError
+    {
+        let cluster = workshop.cluster(at: directory, search: search)
+        let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await cluster.start() }
+        await cluster.stop()
+        return try #require(refusal)
+    }
+
+    @Test func missingBinariesSayWhatToInstall() async throws {
+        let refusal = try await refusal(search: InstallationSearch(folders: [workshop.folder]))
+        #expect(refusal.reason == .binariesMissing)
+        #expect(refusal.description.contains("`apt-get install postgresql` or `brew install postgresql`"))
+    }
+
+    @Test func dataOfAnotherMajorVersionNamesIt() async throws {
+        try await workshop.withCluster { _, _ in }
+        let data = "\(workshop.directory)/postgres"
+        try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: false, encoding: .utf8)
+        let refusal = try await refusal()
+        let installed = try #require(await InstallationSearch.standard().installations().first?.majorVersion())
+        guard case .otherVersion(data, "9", let found) = refusal.reason else {
+            Issue.record("\(refusal)")
+            return
+        }
+        #expect(found.contains(installed))
+        #expect(refusal.description.contains("postgresql-9"))
+    }
+
+    @Test func aFileInPlaceOfTheDirectory() async throws {
+        let file = "\(workshop.folder)/file"
+        try "".write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try await refusal(at: file).description.hasPrefix("\(file) cannot hold the embedded database: "))
+        #expect(try await refusal(at: "\(file)/below").description.contains("cannot hold the embedded database"))
+    }
+
+    @Test func otherFilesInPlaceOfTheData() async throws {
+        let data = "\(workshop.directory)/postgres"
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try "mine".write(toFile: "\(data)/notes", atomically: false, encoding: .utf8)
+        #expect(try await refusal().reason == .directoryUnusable(path: data, why: "it has files, but not PostgreSQL's"))
+        #expect(try String(contentsOfFile: "\(data)/notes", encoding: .utf8) == "mine")
+    }
+
+    @Test func aSocketFolderThatOthersEnter() async throws {
+        try await workshop.withCluster { _, _ in }
+        let sockets = "\(workshop.directory)/run"
+        try FileManager.default.createDirectory(
+            atPath: sockets, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
+        #expect(chmod(sockets, 0o777) == 0)
+        #expect(try await refusal().description.contains("\(sockets) is not private: remove it"))
+    }
+
+    @Test func failureOfInitdbShowsItsLastWords() async throws {
+        let installation = try workshop.installation(initdb: "echo 'creating …'; echo 'initdb: error: no room'; exit 1")
+        let refusal = try await refusal(search: InstallationSearch(folders: [installation]))
+        #expect(refusal.reason == .initdbFailed(lastLine: "initdb: error: no room"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: workshop.directory)
+        #expect(Set(left) == ["postgres.lock", "run"])
+    }
+
+    @Test func failureOfTheServerShowsItsLogsLastError() async throws {
+        try await workshop.withCluster { _, _ in }
+        try "no such setting\n".write(
+            toFile: "\(workshop.directory)/postgres/postgresql.auto.conf", atomically: false, encoding: .utf8)
+        let refusal = try await refusal()
+        guard case .serverFailed(let lastLine, "\(workshop.directory)/postgres.log") = refusal.reason else {
+            Issue.record("\(refusal)")
+            return
+        }
+        #expect(lastLine.contains("postgresql.auto.conf"))
+    }
+
+    @Test func aCancelledStartLeavesNothingRunning() async throws {
+        let cluster = workshop.cluster()
+        let start = Task { try await cluster.start() }
+        start.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await start.value }
+        await cluster.stop()
+        try await workshop.withCluster { _, connection in
+            #expect(try await Workshop.ask(connection, "select 1") == "1")
+        }
+    }
+}

@@ -1,0 +1,317 @@
+
+CREATE TYPE public.broadcast_event AS ENUM (
+    'update',
+    'end'
+);
+
+CREATE TYPE public.channel_state AS ENUM (
+    'creating',
+    'active',
+    'retiring',
+    'deleting',
+    'deleted',
+    'missing',
+    'failed'
+);
+
+CREATE TYPE public.delivery_state AS ENUM (
+    'waiting',
+    'queued',
+    'sending',
+    'accepted',
+    'superseded',
+    'expired',
+    'rejected',
+    'cancelled'
+);
+
+CREATE TYPE public.environment AS ENUM (
+    'development',
+    'production'
+);
+
+CREATE TYPE public.key_scope AS ENUM (
+    'lookup',
+    'organise',
+    'operate',
+    'admin'
+);
+
+CREATE TYPE public.storage_policy AS ENUM (
+    'noMessageStored',
+    'mostRecentMessageStored'
+);
+
+CREATE TABLE public.api_keys (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    secret_hash bytea NOT NULL,
+    prefix text NOT NULL,
+    scopes public.key_scope[] NOT NULL,
+    bundle_id text,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0)),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+CREATE TABLE public.app_environments (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    team_id text,
+    key_id text,
+    CONSTRAINT app_environments_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
+    CONSTRAINT app_environments_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
+);
+
+CREATE TABLE public.apps (
+    bundle_id text NOT NULL,
+    topic text GENERATED ALWAYS AS (lower(bundle_id)) STORED NOT NULL,
+    name text NOT NULL,
+    team_id text NOT NULL,
+    key_id text NOT NULL,
+    channel_limit integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT apps_bundle_id_check CHECK ((bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'::text)),
+    CONSTRAINT apps_channel_limit_check CHECK (((channel_limit >= 1) AND (channel_limit <= 10000))),
+    CONSTRAINT apps_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
+    CONSTRAINT apps_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
+);
+
+CREATE TABLE public.audiences (
+    event_key text NOT NULL,
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    storage_policy public.storage_policy NOT NULL,
+    "position" integer NOT NULL,
+    lane bigint NOT NULL
+);
+
+CREATE TABLE public.broadcasts (
+    id uuid NOT NULL,
+    event_key text,
+    event public.broadcast_event NOT NULL,
+    content_state json,
+    alert json,
+    stale_date bigint,
+    dismissal_date bigint,
+    relevance_score json,
+    priority smallint,
+    expires_in integer,
+    apns_expiration bigint,
+    audiences json,
+    warnings text[] DEFAULT '{}'::text[] NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    send_at timestamp with time zone,
+    scheduled boolean DEFAULT false NOT NULL,
+    CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
+);
+
+CREATE TABLE public.channels (
+    id uuid NOT NULL,
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    channel_id text,
+    storage_policy public.storage_policy NOT NULL,
+    state public.channel_state NOT NULL,
+    event_key text,
+    label text,
+    reason text,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    retire_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024))),
+    CONSTRAINT channels_check CHECK (((state = ANY (ARRAY['creating'::public.channel_state, 'failed'::public.channel_state, 'deleted'::public.channel_state])) OR (channel_id IS NOT NULL))),
+    CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL)))
+);
+
+CREATE TABLE public.deliveries (
+    id bigint NOT NULL,
+    broadcast_id uuid NOT NULL,
+    lane bigint NOT NULL,
+    state public.delivery_state NOT NULL,
+    is_end boolean NOT NULL,
+    alerting boolean NOT NULL,
+    priority smallint NOT NULL,
+    apns_expiration bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    apns_timestamp bigint,
+    apns_request_id uuid NOT NULL,
+    apns_unique_id text,
+    channel_id text,
+    reason text,
+    settled_at timestamp with time zone,
+    CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
+    CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.deliveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.events (
+    key text NOT NULL,
+    name text NOT NULL,
+    kind text,
+    starts_at timestamp with time zone,
+    ends_at timestamp with time zone,
+    channels_open_at timestamp with time zone,
+    metadata json,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    first_update_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
+);
+
+CREATE TABLE public.lanes (
+    id bigint NOT NULL,
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    storage_policy public.storage_policy NOT NULL,
+    channel uuid,
+    due_at timestamp with time zone,
+    leased_by uuid,
+    leased_until timestamp with time zone,
+    last_timestamp bigint DEFAULT 0 NOT NULL,
+    ready_at timestamp with time zone,
+    fenced_at timestamp with time zone,
+    newest_broadcast uuid
+)
+WITH (fillfactor='70');
+
+ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.lanes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.quirks (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    name text NOT NULL,
+    value text NOT NULL,
+    learned_at timestamp with time zone NOT NULL,
+    evidence text NOT NULL
+);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_secret_hash_key UNIQUE (secret_hash);
+
+ALTER TABLE ONLY public.app_environments
+    ADD CONSTRAINT app_environments_pkey PRIMARY KEY (bundle_id, environment);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (bundle_id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_topic_key UNIQUE (topic);
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_lane_key UNIQUE (lane);
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment);
+
+ALTER TABLE ONLY public.broadcasts
+    ADD CONSTRAINT broadcasts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.channels
+    ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.lanes
+    ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.quirks
+    ADD CONSTRAINT quirks_pkey PRIMARY KEY (bundle_id, environment, name);
+
+CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment);
+
+CREATE INDEX broadcasts_by_event ON public.broadcasts USING btree (event_key, accepted_at DESC, id DESC);
+
+CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHERE scheduled;
+
+CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
+
+CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, created_at) WHERE (event_key IS NOT NULL);
+
+CREATE INDEX channels_due ON public.channels USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX channels_listed ON public.channels USING btree (bundle_id, environment, created_at, id);
+
+CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
+
+CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
+
+CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHERE (state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state]));
+
+CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
+
+CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
+
+CREATE INDEX lanes_due ON public.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.app_environments
+    ADD CONSTRAINT app_environments_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.audiences
+    ADD CONSTRAINT audiences_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
+
+ALTER TABLE ONLY public.broadcasts
+    ADD CONSTRAINT broadcasts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.channels
+    ADD CONSTRAINT channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.channels
+    ADD CONSTRAINT channels_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_broadcast_id_fkey FOREIGN KEY (broadcast_id) REFERENCES public.broadcasts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.lanes
+    ADD CONSTRAINT lanes_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.lanes
+    ADD CONSTRAINT lanes_channel_fkey FOREIGN KEY (channel) REFERENCES public.channels(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.quirks
+    ADD CONSTRAINT quirks_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
