@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 requests=${1:-100000}
 rounds=${ROUNDS:-3}
-port=${PORT:-18443}
+port=${PORT:-$((20000 + RANDOM % 20000))}
 benchmark=${HTTP2_BENCHMARK:-.build/release/HTTP2Benchmark}
 
 for tool in nghttpd h2load openssl taskset; do
@@ -36,9 +36,11 @@ taskset -c 1 nghttpd --htdocs "$work/www" --address 127.0.0.1 --workers 1 --wind
 server=$!
 for _ in $(seq 100); do
     (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
-    kill -0 "$server" 2>/dev/null || { cat "$work/nghttpd.log" >&2; exit 1; }
     sleep 0.1
 done
+# An open port may be somebody else's: nghttpd ends at once when it can't have it.
+sleep 0.2
+kill -0 "$server" 2>/dev/null || { echo "nghttpd did not start on port $port:" >&2; cat "$work/nghttpd.log" >&2; exit 1; }
 
 h2load_rate() {  # in-flight
     taskset -c 0 h2load --requests "$requests" --clients 1 --max-concurrent-streams "$1" --threads 1 \

@@ -42,7 +42,8 @@ struct ClusterLayoutTests {
     func serves(path: String) async throws {
         let workshop = try Workshop()
         try await workshop.withCluster(at: "\(workshop.folder)/\(path)") { _, connection in
-            #expect(try await Workshop.ask(connection, "select 1") == "1")
+            let answer = try await Workshop.ask(connection, "select 1")
+            #expect(answer == "1")
         }
     }
 }

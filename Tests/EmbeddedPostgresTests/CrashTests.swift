@@ -21,14 +21,15 @@ struct CrashTests {
 
     @Test func theNextStartTakesOverAfterKill() async throws {
         let directory = workshop.directory
-        await #expect(processExitsWith: .signal(SIGKILL)) { [directory] in
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
             let cluster = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
             let connection = try await cluster.start()
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
             kill(getpid(), SIGKILL)
         }
         try await workshop.withCluster { _, connection in
-            #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
+            let answer = try await Workshop.ask(connection, "select answer from kept")
+            #expect(answer == "42")
         }
         // The server was stopped, not found dead: it had nothing to repair.
         #expect(try workshop.log(of: "postgres.log").contains("was shut down at"))
@@ -36,7 +37,7 @@ struct CrashTests {
 
     @Test func theServerEndsWithAProcessThatForgetsIt() async throws {
         let directory = workshop.directory
-        await #expect(processExitsWith: .success) { [directory] in
+        await #expect(processExitsWith: .success) { [directory = directory as String] in
             let cluster = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
             _ = try await cluster.start()
             exit(0)
@@ -48,12 +49,13 @@ struct CrashTests {
     @Test func anotherProcessIsRefused() async throws {
         try await workshop.withCluster { _, connection in
             let directory = workshop.directory
-            await #expect(processExitsWith: .success) { [directory] in
+            await #expect(processExitsWith: .success) { [directory = directory as String] in
                 let second = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
                 let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await second.start() }
                 #expect(refusal?.reason == .heldByProcess(path: directory, pid: Int(getppid())))
             }
-            #expect(try await Workshop.ask(connection, "select 1") == "1")
+            let answer = try await Workshop.ask(connection, "select 1")
+            #expect(answer == "1")
         }
     }
 
@@ -63,7 +65,8 @@ struct CrashTests {
         }
         let log = try await workshop.startDetachedServer()
         try await workshop.withCluster { _, connection in
-            #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
+            let answer = try await Workshop.ask(connection, "select answer from kept")
+            #expect(answer == "42")
         }
         #expect(try String(contentsOfFile: log, encoding: .utf8).contains("received fast shutdown request"))
     }
@@ -88,7 +91,8 @@ struct CrashTests {
         try "\(getpid())\n\(workshop.directory)/postgres\n1700000000\n5432\n/tmp\n\n  12345 0\nready\n"
             .write(toFile: file, atomically: false, encoding: .utf8)
         try await workshop.withCluster { _, connection in
-            #expect(try await Workshop.ask(connection, "select 1") == "1")
+            let answer = try await Workshop.ask(connection, "select 1")
+            #expect(answer == "1")
         }
     }
 }

@@ -10,7 +10,7 @@ extension PostgresEventStore {
         let rows = try await database.query(
             contentState
                 ? """
-                select \(Self.lookupColumns), b.content_state, extract(epoch from b.accepted_at)::bigint as accepted
+                select \(Self.lookupColumns), b.content_state, floor(extract(epoch from b.accepted_at))::bigint as accepted
                 \(Self.lookupTables) left join broadcasts b on b.id = l.newest_broadcast
                 where a.topic = \(topic) and u.environment = \(environment.rawValue)::environment
                     and u.event_key = \(key.rawValue)

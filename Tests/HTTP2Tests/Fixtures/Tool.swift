@@ -49,7 +49,9 @@ struct Tool: Sendable {
         try process.run()
         defer {
             pipe.fileHandleForReading.readabilityHandler = nil
-            process.terminate()
+            // Not SIGTERM: a child inherits the blocked signals of the thread that started it.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
         }
         var said = ""
         for await text in lines {

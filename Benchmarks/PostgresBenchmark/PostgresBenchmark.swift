@@ -1,0 +1,58 @@
+internal import FoundationEssentials
+internal import Logging
+internal import Postgres
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// The statement of `pgbench -S`, by our own client: random accounts, one query after the other on each connection.
+///
+///     PostgresBenchmark "host=/tmp dbname=bench" CONNECTIONS SECONDS ACCOUNTS
+@main
+enum PostgresBenchmark {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let connections = Int(arguments[2]), let seconds = Double(arguments[3]),
+            let accounts = Int(arguments[4])
+        else {
+            print("usage: PostgresBenchmark CONNECTION-STRING CONNECTIONS SECONDS ACCOUNTS")
+            exit(2)
+        }
+        var configuration = PostgresConfiguration(connectionString: arguments[1])
+        configuration.maximumConnections = connections
+        let pool = PostgresPool(configuration: configuration, logger: Logger(label: "benchmark"))
+
+        let started = ContinuousClock.now
+        let deadline = started + .seconds(seconds)
+        let total = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<connections {
+                group.addTask {
+                    try await pool.withConnection { connection in
+                        var count = 0
+                        while ContinuousClock.now < deadline {
+                            let account = Int32.random(in: 1...Int32(accounts))
+                            let rows = try await connection.query(
+                                "select abalance from pgbench_accounts where aid = \(account)")
+                            guard rows.count == 1, try rows[0].decode(Int32.self, "abalance") == 0 else {
+                                throw BenchmarkFailure()
+                            }
+                            count += 1
+                        }
+                        return count
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        let elapsed = started.duration(to: .now)
+        await pool.close()
+        let rate = Double(total) / (Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18)
+        print("tps = \(Int(rate))")
+    }
+}
+
+/// The answer was not what pgbench's table holds.
+struct BenchmarkFailure: Error {}

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Our `Postgres` target against `pgbench -S -M prepared`: the same statement, database and number of connections, over
+# the same Unix socket, in turn, on a throw-away cluster. Prints each round's transactions per second, the medians and
+# their ratio.   ROUNDS=3 SECONDS_EACH=5 CONNECTIONS="1 8 16"
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${ROUNDS:-3} each=${SECONDS_EACH:-5} counts=${CONNECTIONS:-1 8 16} scale=10
+scratch=${SCRATCH:-.build}
+
+GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --product PostgresBenchmark
+ours="$(GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --show-bin-path)/PostgresBenchmark"
+
+bin=$(ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null | sort -rV | head -n 1)
+work=$(mktemp -d)
+if [ "$(id -u)" = 0 ]; then
+    chown postgres "$work"
+    as() { setpriv --reuid=postgres --regid=postgres --init-groups -- "$@"; }
+else
+    as() { "$@"; }
+fi
+cleanup() { as "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"; }
+trap cleanup EXIT
+as "$bin/initdb" -D "$work/data" -U bench --auth=trust --no-sync >/dev/null
+as "$bin/pg_ctl" -D "$work/data" -l "$work/data/log" -w -o "-k '$work' -c listen_addresses='' -c fsync=off" start >/dev/null
+target="host=$work user=bench dbname=postgres"
+"$bin/pgbench" -i -q -s $scale "$target" >/dev/null 2>&1
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+printf '%-12s %10s %10s %7s\n' connections pgbench ours ratio
+for count in $counts; do
+    theirs_all="" ours_all=""
+    threads=$((count < 2 ? 1 : 2))
+    for _ in $(seq "$rounds"); do
+        theirs=$("$bin/pgbench" -S -M prepared -n -c "$count" -j $threads -T "$each" "$target" 2>/dev/null | sed -nE 's/^tps = ([0-9]+).*/\1/p')
+        mine=$("$ours" "$target" "$count" "$each" $((scale * 100000)) | sed -nE 's/^tps = ([0-9]+)/\1/p')
+        theirs_all+="$theirs"$'\n' ours_all+="$mine"$'\n'
+        echo "  round: $theirs $mine" >&2
+    done
+    a=$(printf '%s' "$theirs_all" | median) b=$(printf '%s' "$ours_all" | median)
+    printf '%-12s %10s %10s %7s\n' "$count" "$a" "$b" "$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.2f", b / a }')"
+done

@@ -1,0 +1,131 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandClient
+internal import Testing
+
+/// The whole way: an app, an event for two environments under two policies, lookups, updates, the end.
+@Suite(.timeLimit(.minutes(2)))
+struct MainJobTests {
+    /// Numbers no decoder keeps, an escape, white space and an order of keys that must all survive.
+    static let contentState = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2]}"#
+    static let alert = #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
+
+    @Test func `a match goes from declaration to end, and APNs sees the documented requests`() async throws {
+        try await Stage.with { stage in
+            let channels = try await stage.putLiveEvent(
+                "final", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+            #expect(channels.count == 2)
+            try checkCreations(try await stage.simulator.requests(4) { $0.request.isCreation })
+
+            // What an app asks before it starts an activity: Apple lists the ID.
+            for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
+                let lookup = try await stage.client.lookup(
+                    bundleID: Stage.bundleID, environment: environment.rawValue, eventKey: "final")
+                #expect(lookup.channelId == channel)
+                #expect(stage.simulator.channels(of: Stage.bundleID, in: environment).map(\.id) == [channel])
+            }
+
+            let before = Int(Date().timeIntervalSince1970)
+            let update = try await stage.settled(
+                try await stage.broadcast(
+                    #"{"event": "update", "contentState": \#(Self.contentState)}"#, to: "final"))
+            #expect(update.deliveryStates == ["accepted", "accepted"])
+            let goal = try await stage.settled(
+                try await stage.broadcast(
+                    #"{"event": "update", "contentState": {"home":1}, "alert": \#(Self.alert), "expiresIn": 300, "relevanceScore": 99.50, "staleDate": "2030-01-01T00:00:00Z"}"#,
+                    to: "final"))
+            #expect(goal.deliveryStates == ["accepted", "accepted"])
+            let end = try await stage.settled(
+                try await stage.broadcast(
+                    #"{"event": "end", "contentState": {"home":1}, "dismissalDate": "2030-01-02T00:00:00.900Z"}"#,
+                    to: "final"))
+            #expect(end.deliveryStates == ["accepted", "accepted"])
+            let after = Int(Date().timeIntervalSince1970)
+
+            let bodies = [
+                (#""event":"update","content-state":\#(Self.contentState)"#, "5", 28_800),
+                (
+                    #""event":"update","content-state":{"home":1},"alert":\#(Self.alert),"stale-date":1893456000,"relevance-score":99.50"#,
+                    "10", 300
+                ),
+                (#""event":"end","content-state":{"home":1},"dismissal-date":1893542400"#, "10", 28_800),
+            ]
+            for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
+                let entries = try await stage.simulator.requests(3) {
+                    $0.request.isBroadcast && $0.request.environment == environment
+                }
+                #expect(entries.count == 3)
+                var last = 0
+                for ((entry, answer), (body, priority, lifetime)) in zip(zip(entries, [update, goal, end]), bodies) {
+                    let request = entry.request
+                    let timestamp = try #require(request.timestamp)
+                    #expect(entry.status == 200)
+                    #expect(request.method == "POST")
+                    #expect(request.path == "/4/broadcasts/apps/com.example.Stadium")
+                    #expect(request.text == #"{"aps":{"timestamp":\#(timestamp),\#(body)}}"#)
+                    #expect(timestamp > last)
+                    #expect(((before - 1)...(after + 3)).contains(timestamp))
+                    last = timestamp
+
+                    let delivery = try #require(
+                        answer["deliveries"]?.items.first { $0["environment"]?.string == environment.rawValue })
+                    #expect(delivery["timestamp"]?.int == timestamp)
+                    #expect(delivery["channelId"]?.string == channel)
+                    #expect(delivery["attempts"]?.int == 1)
+                    #expect(delivery["apnsUniqueId"]?.string?.isEmpty == false)
+                    let expiration = try #require(delivery["apnsExpiration"]?.int)
+                    if environment == .development {
+                        #expect(expiration == 0)
+                    } else {
+                        #expect(((before + lifetime)...(after + lifetime)).contains(expiration))
+                    }
+                    let requestID = try #require(delivery["apnsRequestId"]?.string)
+                    #expect(requestID == requestID.lowercased())
+                    #expect(
+                        request.fields == [
+                            "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": priority,
+                            "apns-expiration": String(expiration), "apns-request-id": requestID,
+                            "content-type": "application/json",
+                        ])
+                }
+            }
+
+            let lookup = try await stage.api("GET", "/v1/lookup/com.example.stadium/production/final")
+            #expect(lookup.status == 410)
+            #expect(lookup.slug == "event-ended")
+            let late = try await stage.api(
+                "POST", "/v1/events/final/broadcasts", #"{"event": "update", "contentState": {}}"#)
+            #expect(late.status == 409)
+            #expect(late.slug == "event-ended")
+            #expect(try await stage.api("GET", "/v1/events/final").json["state"]?.string == "ended")
+        }
+    }
+
+    /// Each creation is tried as registered first, refused for its capitals, and accepted in lowercase.
+    private func checkCreations(_ entries: [JournalEntry]) throws {
+        for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
+            let own = entries.filter { $0.request.environment == environment }
+            #expect(own.map(\.request.path) == ["/1/apps/com.example.Stadium/channels", "/1/apps/com.example.stadium/channels"])
+            #expect(own.map(\.status) == [403, 201])
+            #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
+            for entry in own {
+                #expect(entry.request.text == #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
+                #expect(entry.request.fields.keys.sorted() == ["apns-request-id", "content-type"])
+                #expect(entry.request.fields["content-type"] == "application/json")
+            }
+        }
+    }
+}
+
+extension SimulatorRequest {
+    /// The headers by name, but for the provider token, which is checked to be there, and the body's length.
+    var fields: [String: String] {
+        var fields = Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first + " (twice)" }
+        if fields.removeValue(forKey: "authorization")?.hasPrefix("bearer ey") != true {
+            fields["authorization"] = "missing or malformed"
+        }
+        if fields["content-length"] == String(body.count) { fields["content-length"] = nil }
+        return fields
+    }
+}

@@ -1,0 +1,97 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// What tests do again and again.
+extension Stage {
+    /// Registers an app whose key the simulator knows.
+    func putApp(_ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000) async throws {
+        let answer = try await api(
+            "PUT", "/v1/apps/\(bundleID)",
+            """
+            {"name": "Stadium", "teamId": "\(SimulatorIdentity.teamID)", "keyId": "\(SimulatorIdentity.keyID)",
+             "channelLimit": \(channelLimit)}
+            """)
+        try #require(answer.status == 201, "\(answer.text)")
+    }
+
+    /// One audience of an event, as JSON.
+    static func audience(
+        _ environment: APNsEnvironment, _ policy: StoragePolicy, of bundleID: String = Stage.bundleID
+    ) -> String {
+        """
+        {"bundleId": "\(bundleID)", "environment": "\(environment.rawValue)", "storagePolicy": "\(policy.rawValue)"}
+        """
+    }
+
+    /// Declares an event.
+    @discardableResult
+    func putEvent(
+        _ key: String, _ audiences: [String] = [Stage.audience(.development, .noMessageStored)]
+    ) async throws -> HTTPCaller.Answer {
+        let answer = try await api(
+            "PUT", "/v1/events/\(key)", #"{"name": "Derby", "audiences": [\#(audiences.joined(separator: ","))]}"#)
+        try #require([200, 201].contains(answer.status), "\(answer.text)")
+        return answer
+    }
+
+    /// Waits until every audience of the event has its channel; returns Apple's IDs in the audiences' order.
+    @discardableResult
+    func activeChannels(of key: String) async throws -> [String] {
+        try await until("every channel of \(key) is active") {
+            let audiences = try await api("GET", "/v1/events/\(key)").json["audiences"]?.items ?? []
+            let states = audiences.map { $0["channel"]?["state"]?.string }
+            guard states.allSatisfy({ $0 == "active" }) else { return nil }
+            return audiences.compactMap { $0["channel"]?["channelId"]?.string }
+        }
+    }
+
+    /// An app, an event with one channel that stores nothing, active.
+    @discardableResult
+    func putLiveEvent(_ key: String = "derby", _ audiences: [String]? = nil) async throws -> [String] {
+        try await putApp()
+        if let audiences { try await putEvent(key, audiences) } else { try await putEvent(key) }
+        return try await activeChannels(of: key)
+    }
+
+    /// Sends a broadcast that must be accepted; returns its ID.
+    func broadcast(_ body: String, to key: String = "derby") async throws -> String {
+        let answer = try await api("POST", "/v1/events/\(key)/broadcasts", body)
+        try #require(answer.status == 202, "\(answer.text)")
+        return try #require(answer.json["id"]?.string)
+    }
+
+    /// Waits until nothing more will happen to a broadcast, and returns it.
+    func settled(_ id: String) async throws -> JSON {
+        try await until("broadcast \(id) is done") {
+            let broadcast = try await api("GET", "/v1/broadcasts/\(id)").json
+            return broadcast["state"]?.string == "done" ? broadcast : nil
+        }
+    }
+
+    /// Broadcasts that reached the simulator, in order.
+    func sent(_ count: Int) async throws -> [SimulatorRequest] {
+        try await simulator.requests(count) { $0.request.isBroadcast }.map(\.request)
+    }
+}
+
+extension SimulatorRequest {
+    var isBroadcast: Bool { path.hasPrefix("/4/broadcasts/") }
+
+    var isCreation: Bool { method == "POST" && path.hasSuffix("/channels") }
+
+    var isDeletion: Bool { method == "DELETE" && path.hasSuffix("/channels") }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// `aps.timestamp` of a broadcast.
+    var timestamp: Int? {
+        (try? JSONDecoder().decode(JSON.self, from: Data(body)))?["aps"]?["timestamp"]?.int
+    }
+}
+
+extension JSON {
+    /// The states of a broadcast's deliveries, in order.
+    var deliveryStates: [String] { self["deliveries"]?.items.compactMap { $0["state"]?.string } ?? [] }
+}

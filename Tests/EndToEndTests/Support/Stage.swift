@@ -1,0 +1,107 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandClient
+internal import Logging
+internal import Testing
+
+/// The real server on a real database, the simulator in Apple's place, and a key that may do everything.
+struct Stage: Sendable {
+    let simulator: Simulator
+    let server: Server
+    let url: String
+    /// With a key of scope `admin`.
+    let api: HTTPCaller
+    /// The same, through the client that organisers and apps use.
+    let client: GrandstandClient
+
+    /// Capitals on purpose: the management paths of APNs mind them, the send path keeps them.
+    static let bundleID = "com.example.Stadium"
+
+    static let logger: Logger = {
+        var logger = Logger(label: "end-to-end") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .critical
+        return logger
+    }()
+
+    /// Runs `body` against a server that is stopped gracefully afterwards.
+    ///
+    /// - Parameters:
+    ///   - settings: over those that are needed; lanes do not wait between two messages unless they say so.
+    ///   - options: changes the simulator's options before its start.
+    static func with(
+        settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
+        _ body: @escaping @Sendable (Stage) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        var simulatorOptions = SimulatorOptions(directory: folder.path + "/apns")
+        options(&simulatorOptions)
+        let simulator = Simulator(options: simulatorOptions, logger: logger)
+        let addresses = try await simulator.start()
+        do {
+            try await TestDatabase.with(in: folder) { database in
+                let environment = apns(addresses).merging(database) { $1 }.merging(settings) { $1 }
+                try await serve(environment, simulator: simulator, body)
+            }
+            await simulator.stop()
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+    }
+
+    /// The settings that send the server to a simulator.
+    static func apns(_ addresses: SimulatorAddresses) -> [String: String] {
+        [
+            "GRANDSTAND_PORT": "0",
+            "GRANDSTAND_LANE_INTERVAL": "0",
+            "GRANDSTAND_APNS_KEY_DIR": (addresses.keyFile as NSString).deletingLastPathComponent,
+            "GRANDSTAND_APNS_CA_FILE": addresses.caFile,
+            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": addresses.url(.development),
+            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": addresses.url(.development),
+            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": addresses.url(.production),
+            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": addresses.url(.production),
+        ]
+    }
+
+    /// Builds and runs a server for as long as `body` takes; returns once it has stopped.
+    static func serve(
+        _ environment: [String: String], simulator: Simulator,
+        _ body: @escaping @Sendable (Stage) async throws -> Void
+    ) async throws {
+        let server = try await Server.build(try Configuration(environment: environment), logger: logger)
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await server.run { continuation.yield($0) }
+            }
+            group.addTask {
+                var iterator = ports.makeAsyncIterator()
+                let port = try #require(await iterator.next(), "the server did not start")
+                let url = "http://127.0.0.1:\(port)"
+                let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
+                try await body(
+                    Stage(
+                        simulator: simulator, server: server, url: url, api: HTTPCaller(url: url, secret: secret),
+                        client: GrandstandClient(url: try #require(URL(string: url)), apiKey: secret)))
+            }
+            // The first to end is the body, unless the server failed.
+            defer { group.cancelAll() }
+            try await group.next()
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            }
+        }
+    }
+
+    /// A caller with a key of these scopes.
+    func caller(_ scopes: Set<APIKey.Scope>, app: String? = nil) async throws -> HTTPCaller {
+        let bundleID = try app.map { try #require(BundleID(rawValue: $0)) }
+        let (_, secret) = try await server.keys.create(name: "scoped", scopes: scopes, bundleID: bundleID)
+        return HTTPCaller(url: url, secret: secret)
+    }
+}
