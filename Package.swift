@@ -80,7 +80,8 @@ let package = Package(
         .target(name: "Grandstand", dependencies: ["APNsWire"], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
-        .target(name: "Postgres", dependencies: ["CLibPQ", log], path: "Sources/PostgresCore", swiftSettings: settings),
+        .target(
+            name: "Postgres", dependencies: ["CLibPQ", log], path: "Sources/PostgresCore", swiftSettings: settings),
         .target(
             name: "HTTP2",
             dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, nioTLS, log],
@@ -108,7 +109,8 @@ let package = Package(
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
-                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL, signals,
+                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL,
+                signals,
             ],
             swiftSettings: settings),
 
@@ -152,7 +154,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient", "GrandstandTestKit", log,
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient", "GrandstandTestKit",
+                log,
             ],
             swiftSettings: settings),
         .testTarget(

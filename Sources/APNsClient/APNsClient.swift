@@ -1,8 +1,8 @@
+internal import APNsWire
 package import FoundationEssentials
 internal import Grandstand
 package import HTTP2
 package import Logging
-internal import APNsWire
 internal import Synchronization
 
 /// APNs over HTTP/2: provider tokens, connections for each endpoint, team and key, and calls that end in an answer.

@@ -33,7 +33,8 @@ package struct DatabaseSession: Sendable {
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: nil)
+            return DatabaseSession(
+                pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: nil)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {

@@ -64,7 +64,8 @@ package struct Server: Sendable {
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
             // A creation may ask twice, for bundle IDs with capitals.
-            settings: .init(retireAfter: configuration.retireAfter, lease: lease + configuration.requestTimeout.seconds),
+            settings: .init(
+                retireAfter: configuration.retireAfter, lease: lease + configuration.requestTimeout.seconds),
             now: now, logger: logger)
         dispatcher = Dispatcher(
             outbox: outbox, gateway: gateway, signals: signals,
@@ -129,7 +130,8 @@ package struct Server: Sendable {
             case .current: return Readiness(database: true)
             case .behind(let names): return Readiness(database: false, detail: "migrations are missing: \(names)")
             case .ahead(let version):
-                return Readiness(database: false, detail: "the database has migration \(version), newer than this binary")
+                return Readiness(
+                    database: false, detail: "the database has migration \(version), newer than this binary")
             case .changed(let name): return Readiness(database: false, detail: "migration \(name) was changed")
             }
         } catch {

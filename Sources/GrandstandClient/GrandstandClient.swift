@@ -66,25 +66,32 @@ public struct GrandstandClient: Sendable {
 
     /// A part of a path, percent-encoded.
     public static func encoded(_ part: String) -> String {
-        part.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? part
+        part.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
+            ?? part
     }
 
     /// An answer as it came.
     public struct Answer: Sendable, Hashable {
+        /// The HTTP status.
         public let status: Int
+        /// The body as it came; JSON, unless something stands between client and server.
         public let body: Data
     }
 }
 
 /// What an app needs to start a Live Activity on a channel.
 public struct ChannelLookup: Decodable, Sendable, Hashable {
+    /// The organiser's name for the event.
     public let eventKey: String
     /// For `Activity.request(…, pushType: .channel(channelId))`, as it is.
     public let channelId: String
+    /// `noMessageStored` or `mostRecentMessageStored`.
     public let storagePolicy: String
     /// `scheduled` or `live`.
     public let state: String
+    /// When the event is planned to start.
     public let startsAt: Date?
+    /// When the event is planned to end.
     public let endsAt: Date?
 }
 

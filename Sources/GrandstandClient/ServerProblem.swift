@@ -2,10 +2,13 @@ internal import Foundation
 
 /// A refusal of the server: RFC 9457's members, and what Grandstand adds.
 public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The HTTP status.
     public let status: Int
     /// The last part of the problem's `type`, e.g. `event-ended`; empty when the answer was no problem document.
     public let slug: String
+    /// A short constant sentence for the kind of problem.
     public let title: String
+    /// What happened this time, and what to do.
     public let detail: String
 
     /// Reads an answer; one that is no problem document becomes a problem that says so.
@@ -27,6 +30,7 @@ public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible 
         detail = document.detail ?? ""
     }
 
+    /// Title and detail on one line.
     public var description: String { detail.isEmpty ? title : "\(title): \(detail)" }
 }
 

@@ -32,7 +32,8 @@ struct DemoCommand: AsyncParsableCommand {
             let broadcasts = events.reduce(0) { $0 + $1.broadcasts.count }
             report.line(
                 "\n\(broadcasts) broadcasts, \(sent) messages accepted by APNs, "
-                    + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))).")
+                    + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."
+            )
             if !once { try await DemoInvitation(stage: stage, report: report).stay() }
         }
     }

@@ -80,7 +80,8 @@ package struct ChannelDesk: Sendable {
                 reserved: quota?.reserved ?? 0, apns: refusal)
         case .refused(let refusal):
             return Problem(
-                .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))", apns: refusal)
+                .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))",
+                apns: refusal)
         case .unanswered(let reason):
             return Problem(
                 .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")

@@ -89,7 +89,8 @@ package struct Provisioner: Service {
         } catch {
             // The lease runs out and another round takes the channel up.
             logger.error(
-                "a channel's outcome was not recorded", metadata: ["channel": "\(task.channel.id)", "error": "\(error)"])
+                "a channel's outcome was not recorded",
+                metadata: ["channel": "\(task.channel.id)", "error": "\(error)"])
         }
     }
 }

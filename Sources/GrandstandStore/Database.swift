@@ -24,7 +24,8 @@ package struct Database: Sendable {
             return try await body()
         } catch let error as PostgresError where error.meansUnavailable {
             throw Problem(
-                .storeUnavailable, "The database did not answer; nothing was changed unless it says so later. Try again.",
+                .storeUnavailable,
+                "The database did not answer; nothing was changed unless it says so later. Try again.",
                 retryAfter: 1)
         }
     }

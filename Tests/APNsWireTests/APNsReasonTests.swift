@@ -2,21 +2,25 @@ internal import APNsWire
 internal import Testing
 
 struct APNsReasonTests {
-    @Test("spellings seen in the field mean the documented reason", arguments: [
-        ("Service Unavailable", APNsReason.serviceUnavailable),
-        ("ServiceUnavailable", .serviceUnavailable),
-        ("FeatureNotEnabled", .broadcastFeatureNotEnabled),
-        ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyInToken),
-        ("BadPath", .badPath),
-    ])
+    @Test(
+        "spellings seen in the field mean the documented reason",
+        arguments: [
+            ("Service Unavailable", APNsReason.serviceUnavailable),
+            ("ServiceUnavailable", .serviceUnavailable),
+            ("FeatureNotEnabled", .broadcastFeatureNotEnabled),
+            ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyInToken),
+            ("BadPath", .badPath),
+        ])
     func aliases(text: String, reason: APNsReason) {
         #expect(APNsReason(rawValue: text) == reason)
     }
 
-    @Test("an unknown reason keeps its text and is judged by status", arguments: [
-        (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .channelGone), (429, .throttled),
-        (500, .unavailable), (503, .unavailable),
-    ])
+    @Test(
+        "an unknown reason keeps its text and is judged by status",
+        arguments: [
+            (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .channelGone), (429, .throttled),
+            (500, .unavailable), (503, .unavailable),
+        ])
     func unknown(status: Int, meaning: APNsReason.Meaning) {
         let reason = APNsReason(rawValue: "Something New")
         #expect(reason.rawValue == "Something New")

@@ -21,7 +21,8 @@ struct DeliveryPlanTests {
     ) -> BroadcastRequest {
         let state = stateSize <= 8 ? "{}" : #"{"a":"\#(String(repeating: "x", count: stateSize - 8))"}"#
         return BroadcastRequest(
-            payload: BroadcastPayload(event: event, contentState: Array(state.utf8), alert: alert.map { Array($0.utf8) }),
+            payload: BroadcastPayload(
+                event: event, contentState: Array(state.utf8), alert: alert.map { Array($0.utf8) }),
             priority: priority, expiresIn: expiresIn, apnsExpiration: apnsExpiration)
     }
 

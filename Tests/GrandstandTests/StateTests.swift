@@ -47,9 +47,11 @@ struct StateTests {
         #expect(done.counts.map { "\($0.state) \($0.count)" } == ["accepted 2", "superseded 1"])
     }
 
-    @Test("levels at 80 and 95 percent", arguments: [
-        (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
-    ])
+    @Test(
+        "levels at 80 and 95 percent",
+        arguments: [
+            (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
+        ])
     func level(used: Int, level: Quota.Level) throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,

@@ -22,9 +22,11 @@ struct VerdictTests {
         #expect(verdict(.accepted((), receipt)) == .accepted(receipt))
     }
 
-    @Test("what repeating cannot mend ends after one try", arguments: [
-        APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
-    ])
+    @Test(
+        "what repeating cannot mend ends after one try",
+        arguments: [
+            APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
+        ])
     func rejected(reason: APNsReason) {
         guard case .rejected(let refusal) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not rejected")
@@ -41,9 +43,11 @@ struct VerdictTests {
         }
     }
 
-    @Test("trouble that passes is tried again", arguments: [
-        APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
-    ])
+    @Test(
+        "trouble that passes is tried again",
+        arguments: [
+            APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
+        ])
     func retried(reason: APNsReason) {
         guard case .retry(let at, reason.rawValue) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not retried")

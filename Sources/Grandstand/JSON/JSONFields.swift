@@ -172,7 +172,8 @@ package struct JSONFields {
 
     private mutating func countUnknown() {
         for name in order where remaining.removeValue(forKey: name) != nil {
-            unknown.append(FieldError(pointer: pointer(to: name), detail: "There is no field \(JSONText.quoted(name)) here."))
+            unknown.append(
+                FieldError(pointer: pointer(to: name), detail: "There is no field \(JSONText.quoted(name)) here."))
         }
         order = []
     }

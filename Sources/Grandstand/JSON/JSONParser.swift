@@ -219,6 +219,7 @@ package struct JSONParser {
         let column = before.count - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
         let place = "line \(line), column \(column)"
         return Problem(
-            .malformedJSON, "\(what) (\(place)).", errors: [FieldError(pointer: pointer, detail: "\(what) (\(place)).")])
+            .malformedJSON, "\(what) (\(place)).", errors: [FieldError(pointer: pointer, detail: "\(what) (\(place)).")]
+        )
     }
 }

@@ -5,7 +5,9 @@ package protocol KeyStore: Sendable {
     /// Makes a key and returns its secret, the only time it is seen.
     ///
     /// - Throws: `app-not-found` for a key bound to an app that is not known.
-    func create(name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?) async throws -> (key: APIKey, secret: String)
+    func create(name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?) async throws -> (
+        key: APIKey, secret: String
+    )
 
     /// The key of `secret`; `nil` when there is none, or it was revoked.
     func authenticate(_ secret: String) async throws -> APIKey?

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 
-
 /// The pure decision an outbox asks for inside its transaction: what a request comes to for these audiences at this time.
 package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Date) throws(Problem) -> DeliveryPlan
 

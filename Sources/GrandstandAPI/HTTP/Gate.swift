@@ -14,7 +14,8 @@ struct Gate: Sendable {
             throw Problem(.unauthenticated, "Send your key as Authorization: Bearer <secret>.")
         }
         guard let key = try await keys.authenticate(secret) else {
-            throw Problem(.unauthenticated, "This key is not known, or was revoked. `grandstand keys create` makes one.")
+            throw Problem(
+                .unauthenticated, "This key is not known, or was revoked. `grandstand keys create` makes one.")
         }
         if case .scope(let scope) = route.access, !key.holds(scope) {
             throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")

@@ -45,7 +45,8 @@ struct BroadcastRoutes: Sendable {
         let broadcast = try await broadcast(context)
         guard try await outbox.cancel(broadcast.id, now: now()) ?? false else {
             throw Problem(
-                .broadcastSent, "Something of this broadcast was sent, or it is an end; it cannot be withdrawn. "
+                .broadcastSent,
+                "Something of this broadcast was sent, or it is an end; it cannot be withdrawn. "
                     + "Send a newer update instead.")
         }
         return .noContent

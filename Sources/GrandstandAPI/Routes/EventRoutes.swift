@@ -98,7 +98,8 @@ extension EventSpecification {
                     audiences.append(audience)
                 } else {
                     nested.fault(
-                        "environment", "\(bundleID) in \(environment.rawValue) stands twice; an event has one channel "
+                        "environment",
+                        "\(bundleID) in \(environment.rawValue) stands twice; an event has one channel "
                             + "for each app and environment, with one policy.")
                 }
             }

@@ -92,11 +92,13 @@ struct DemoMatch: Sendable {
         }
         for delivery in done.deliveries {
             guard delivery.state == "accepted" else {
-                throw DemoFailure("\(broadcast.label): \(delivery.state) in \(delivery.environment), \(delivery.reason ?? "")")
+                throw DemoFailure(
+                    "\(broadcast.label): \(delivery.state) in \(delivery.environment), \(delivery.reason ?? "")")
             }
             try checkWire(broadcast, requestID: delivery.apnsRequestId)
         }
-        report.step(broadcast.label, "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", "))
+        report.step(
+            broadcast.label, "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", "))
     }
 
     /// APNs must have seen the very content that was sent.
@@ -130,13 +132,15 @@ struct DemoMatch: Sendable {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
             }
             guard quota.used == events.count, listed == quota.used else {
-                throw DemoFailure("the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
+                throw DemoFailure(
+                    "the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
             }
             report.line(
                 "  \(quota.bundleId)  \(quota.environment.padding(toLength: 11, withPad: " ", startingAt: 0))  "
                     + "used \(quota.used) of \(quota.limit), available \(quota.available), level \(quota.level)")
         }
-        report.step("ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
+        report.step(
+            "ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
     }
 
     private func expect(_ answer: GrandstandClient.Answer, _ status: Int) throws {

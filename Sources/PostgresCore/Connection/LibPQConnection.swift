@@ -30,7 +30,9 @@ final class LibPQConnection: @unchecked Sendable {
     var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
 
     /// Whether nothing is on its way in either direction: the connection can be given to the next task.
-    var isClean: Bool { !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF }
+    var isClean: Bool {
+        !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF
+    }
 
     /// Reads what has arrived while nobody was using the connection, e.g. the server's goodbye.
     func noticeWhatArrived() {

@@ -150,7 +150,8 @@ package final class PostgresConnection: PostgresQuerying {
             return try await executePipeline(queries, &exchange)
         } catch {
             await exchange.finish()
-            if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE {
+            if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE
+            {
                 state.withLock { $0.isSpoiled = true }
             }
             guard let interruption = exchange.interruption else { throw error }
@@ -233,7 +234,8 @@ package final class PostgresConnection: PostgresQuerying {
                 name = state.withLock { $0.statements.add(key) }
                 let parameters = Parameters(bindings: query.bindings)
                 try sent(
-                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) }, exchange)
+                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) }, exchange
+                )
                 steps.append(.prepare(index, key))
             }
             try send(query, name, exchange)

@@ -1,3 +1,6 @@
+private import Dispatch
+internal import Synchronization
+
 #if canImport(Glibc)
     internal import CLibPQ
     internal import Glibc
@@ -7,8 +10,6 @@
     internal import CLibPQ
     internal import Musl
 #endif
-internal import Synchronization
-private import Dispatch
 
 /// One thread that waits for the sockets of all connections, with epoll or kqueue, each socket armed for one report.
 ///

@@ -37,7 +37,8 @@ private struct Listener: Sendable {
                 let raw = try await Connector(configuration: pool.configuration, logger: pool.logger).connect()
                 let connection = PostgresConnection(raw, configuration: pool.configuration)
                 for channel in channels {
-                    let quoted = channel.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+                    let quoted = channel.split(separator: "\"", omittingEmptySubsequences: false).joined(
+                        separator: "\"\"")
                     try await connection.query(PostgresQuery(unsafeSQL: "listen \"\(quoted)\""))
                 }
                 yield(.listening)

@@ -100,7 +100,8 @@ package final class PostgresPool: PostgresQuerying {
         return connection.isReusable
     }
 
-    private func wait(_ id: Int, until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PoolState.Turn {
+    private func wait(_ id: Int, until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PoolState.Turn
+    {
         let timer = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
             self.giveUp(id, PostgresError(.poolExhausted, "no database connection became free in time"))

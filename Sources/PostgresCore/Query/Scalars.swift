@@ -90,7 +90,9 @@ extension String: PostgresEncodable, PostgresDecodable {
     }
 
     /// Types whose binary format is not text.
-    private static let binaryTypes: Set<UInt32> = [16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950]
+    private static let binaryTypes: Set<UInt32> = [
+        16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950,
+    ]
 }
 
 /// `bytea`.

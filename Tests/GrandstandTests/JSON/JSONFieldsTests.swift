@@ -36,9 +36,11 @@ struct JSONFieldsTests {
         }
     }
 
-    @Test("times are read with any offset", arguments: [
-        "2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00",
-    ])
+    @Test(
+        "times are read with any offset",
+        arguments: [
+            "2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00",
+        ])
     func dates(text: String) throws {
         var fields = try fields(#"{"at": "\#(text)"}"#)
         #expect(fields.date("at") == Date(timeIntervalSince1970: 1_795_293_900))

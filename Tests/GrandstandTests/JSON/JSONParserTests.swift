@@ -25,11 +25,15 @@ struct JSONParserTests {
         #expect(text == "\"\\/\u{8}\u{c}\n\r\té😀é")
     }
 
-    @Test("what RFC 8259 does not allow is refused", arguments: [
-        "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "{'a':1}", "01", "1.", ".5", "+1", "1e", "-", "tru", "nul", "NaN",
-        "\"\u{1}\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"abc", "[1 2]", "{} {}",
-        "{\"a\" 1}", "{\"a\":1,\"a\":2}",
-    ])
+    @Test(
+        "what RFC 8259 does not allow is refused",
+        arguments: [
+            "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "{'a':1}", "01", "1.", ".5", "+1", "1e", "-", "tru", "nul",
+            "NaN",
+            "\"\u{1}\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"abc", "[1 2]",
+            "{} {}",
+            "{\"a\" 1}", "{\"a\":1,\"a\":2}",
+        ])
     func refused(text: String) {
         #expect { try parse(text) } throws: { ($0 as? Problem)?.kind == .malformedJSON }
     }

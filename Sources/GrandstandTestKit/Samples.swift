@@ -1,0 +1,89 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+
+// Values with sensible defaults, for tests that are about one of their parts.
+
+/// A word of the domain that a test wrote and its alphabet does not allow.
+package struct BadSample: Error, CustomStringConvertible {
+    package let description: String
+
+    static func read<Word: RawRepresentable<String>>(_ text: String) throws -> Word {
+        guard let word = Word(rawValue: text) else { throw BadSample(description: "\(text) is not a \(Word.self)") }
+        return word
+    }
+}
+
+extension App {
+    /// An app that signs with a made-up team and key.
+    package static func sample(
+        _ bundleID: String = "com.example.Goal", channelLimit: Int = APNsLimits.channels,
+        overrides: [APNsEnvironment: Override] = [:], at date: Date = ManualClock().now
+    ) throws -> App {
+        App(
+            bundleID: try BadSample.read(bundleID), name: "Goal",
+            credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"), overrides: overrides,
+            channelLimit: channelLimit, createdAt: date, updatedAt: date)
+    }
+}
+
+extension Audience {
+    package static func sample(
+        _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production,
+        _ storagePolicy: StoragePolicy = .mostRecentMessageStored
+    ) throws -> Audience {
+        Audience(bundleID: try BadSample.read(bundleID), environment: environment, storagePolicy: storagePolicy)
+    }
+}
+
+extension EventKey {
+    package static func sample(_ text: String = "match-1") throws -> EventKey { try BadSample.read(text) }
+}
+
+extension BundleID {
+    package static func sample(_ text: String = "com.example.Goal") throws -> BundleID { try BadSample.read(text) }
+}
+
+extension EventSpecification {
+    /// An event with one audience, live when its first update comes.
+    package static func sample(
+        _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
+        channelsOpenAt: Date? = nil, audiences: [Audience]? = nil, metadata: String? = nil
+    ) throws -> EventSpecification {
+        EventSpecification(
+            key: try .sample(key), name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
+            channelsOpenAt: channelsOpenAt, audiences: try audiences ?? [.sample()],
+            metadata: metadata.map { Array($0.utf8) })
+    }
+}
+
+extension BroadcastRequest {
+    /// An update without alert.
+    package static func update(
+        _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil, expiresIn: Int? = nil,
+        sendAt: Date? = nil, audiences: [Audience.Selector]? = nil
+    ) -> BroadcastRequest {
+        BroadcastRequest(
+            payload: BroadcastPayload(
+                event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
+            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
+    }
+
+    /// The last message of an event.
+    package static func end(
+        _ contentState: String = #"{"score":"3-3","penalties":"4-2"}"#, dismissalDate: Int? = nil,
+        expiresIn: Int? = nil, sendAt: Date? = nil, audiences: [Audience.Selector]? = nil
+    ) -> BroadcastRequest {
+        BroadcastRequest(
+            payload: BroadcastPayload(
+                event: .end, contentState: Array(contentState.utf8), dismissalDate: dismissalDate),
+            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
+    }
+}
+
+extension APNsRefusal {
+    /// What APNs says of a channel it does not have.
+    package static let channelGone = APNsRefusal(status: 400, reason: .channelNotRegistered)
+    /// A refusal no retry mends.
+    package static let badRequest = APNsRefusal(status: 400, reason: .badPriority)
+}

@@ -1,0 +1,73 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// What `apns-expiration` each storage policy gets, and what is refused before anything is queued.
+@Suite(.timeLimit(.minutes(1)))
+struct ExpirationTests {
+    @Test func `each channel gets the expiration its policy allows`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent(
+                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+            let now = Int(Date().timeIntervalSince1970)
+            let soon = now + 600
+            /// What is asked for, and the least and the most that the storing channel may get.
+            let cases: [(fields: String, stored: ClosedRange<Int>)] = [
+                ("", now + 28_800...now + 28_830),
+                (#", "expiresIn": 60"#, now + 60...now + 90),
+                (#", "expiresIn": 28800"#, now + 28_800...now + 28_830),
+                (#", "apnsExpiration": 0"#, 0...0),
+            ]
+            for (index, (fields, stored)) in cases.enumerated() {
+                let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(index)}\#(fields)}"#)
+                #expect(try await stage.settled(id).deliveryStates == ["accepted", "accepted"])
+                let pair = try await stage.sent(2 * index + 2).suffix(2)
+                for request in pair {
+                    let expiration = try #require(request[header: "apns-expiration"].flatMap { Int($0) })
+                    #expect((request.environment == .development ? 0...0 : stored).contains(expiration), "\(fields)")
+                }
+            }
+
+            // One that stores may have an epoch; addressed alone, it is sent as it stands.
+            let id = try await stage.broadcast(
+                """
+                {"event": "update", "contentState": {}, "apnsExpiration": \(soon),
+                 "audiences": [{"bundleId": "\(Stage.bundleID)", "environment": "production"}]}
+                """)
+            #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+            #expect(try await stage.sent(9).last?[header: "apns-expiration"] == String(soon))
+        }
+    }
+
+    @Test func `a header the policy does not allow is refused and nothing is queued`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent(
+                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+            let now = Int(Date().timeIntervalSince1970)
+            let onlyStoring = #", "audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "production"}]"#
+            let refused = [
+                // Not 0, and one of the channels stores nothing.
+                #""apnsExpiration": \#(now + 600)"#,
+                // More than 8 hours ahead, and gone by.
+                #""apnsExpiration": \#(now + 30_000)\#(onlyStoring)"#,
+                #""apnsExpiration": \#(now - 1)\#(onlyStoring)"#,
+            ]
+            for fields in refused {
+                let answer = try await stage.api(
+                    "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {}, \#(fields)}"#)
+                #expect(answer.status == 422, "\(fields)")
+                #expect(answer.slug == "expiration-not-allowed")
+                #expect(answer.pointers == ["/apnsExpiration"])
+            }
+            for fields in [#""expiresIn": 0"#, #""expiresIn": 28801"#, #""expiresIn": 60, "apnsExpiration": 0"#] {
+                let answer = try await stage.api(
+                    "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {}, \#(fields)}"#)
+                #expect(answer.status == 422, "\(fields)")
+                #expect(answer.slug == "invalid-request")
+            }
+            #expect(try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items == [])
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// APNs down, slow, or refusing: what was accepted goes out as soon as it can, unchanged.
+@Suite(.timeLimit(.minutes(1)))
+struct OutageTests {
+    @Test func `an event declared while APNs refuses gets its channel by itself`() async throws {
+        try await Stage.with(options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            stage.simulator.answerNext(2, with: .refusal(.serviceUnavailable)) { $0.isCreation }
+            let put = try await stage.putEvent("derby")
+            #expect(put.status == 201)
+            #expect(put.json["audiences"]?[0]?["channel"]?["state"]?.string == "pending")
+            // Sent before there is a channel: it waits, and goes.
+            let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            let lookup = try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby")
+            #expect([200, 404].contains(lookup.status))
+            if lookup.status == 404 {
+                #expect(lookup.slug == "channel-pending")
+                #expect(lookup.headers["retry-after"] != nil)
+            }
+
+            #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+            let creations = try await stage.simulator.requests(3) { $0.request.isCreation }
+            #expect(creations.map(\.status) == [503, 503, 201])
+            #expect(stage.simulator.channels(of: Stage.bundleID, in: .development).count == 1)
+        }
+    }
+
+    @Test func `an event declared while APNs cannot be reached gets its channel when it is back`() async throws {
+        let folder = try TemporaryFolder()
+        let port = try await Self.freePorts(in: folder.path + "/apns")
+        var options = SimulatorOptions(directory: folder.path + "/apns")
+        options.port = port
+        let simulator = Simulator(options: options, logger: Stage.logger)
+        let addresses = SimulatorPlace(folder: folder.path + "/apns", port: port)
+        try await TestDatabase.with(in: folder) { database in
+            let environment = addresses.settings.merging(database) { $1 }
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putApp()
+                let put = try await stage.putEvent("derby")
+                #expect(put.status == 201)
+                // A try has failed, and the event says why and when the next one is.
+                let channel = try await until("the first creation has failed") {
+                    let channel = try await stage.api("GET", "/v1/events/derby").json["audiences"]?[0]?["channel"]
+                    return channel?["reason"] == nil ? nil : channel
+                }
+                #expect(channel["state"]?.string == "pending")
+                #expect(channel["nextAttemptAt"]?.string != nil)
+                #expect(try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby").slug == "channel-pending")
+
+                try await simulator.start()
+                let channelID = try await stage.activeChannels(of: "derby")
+                #expect(simulator.channels(of: Stage.bundleID, in: .development).map(\.id) == channelID)
+            }
+        }
+        await simulator.stop()
+    }
+
+    @Test func `a broadcast that was refused or lost goes again with the same words`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5"]) { stage in
+            try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isBroadcast }
+            stage.simulator.answerNext(1, with: .refusal(.tooManyRequests)) { $0.isBroadcast }
+            stage.simulator.dropNext(1) { $0.isBroadcast }
+            let id = try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1.50e3}, "expiresIn": 60}"#)
+            let settled = try await stage.settled(id)
+            #expect(settled.deliveryStates == ["accepted"])
+            #expect(settled["deliveries"]?[0]?["attempts"]?.int == 4)
+
+            let entries = try await stage.simulator.requests(4) { $0.request.isBroadcast }
+            #expect(entries.map(\.status) == [503, 429, 200, 200])
+            #expect(entries.map(\.fate) == [.answered, .answered, .dropped, .answered])
+            #expect(Set(entries.map(\.request.body)).count == 1)
+            #expect(Set(entries.map { $0.request[header: "apns-request-id"] }).count == 1)
+            #expect(Set(entries.map { $0.request[header: "apns-expiration"] }).count == 1)
+        }
+    }
+
+    @Test(arguments: [APNsReason.badPriority, .topicDisallowed, .payloadTooLarge, .badExpirationDate])
+    func `what APNs refuses for good is tried once`(_ reason: APNsReason) async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
+            let rejected = try await stage.settled(
+                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
+            #expect(rejected.deliveryStates == ["rejected"])
+            #expect(rejected["deliveries"]?[0]?["reason"]?.string == reason.rawValue)
+            #expect(rejected["deliveries"]?[0]?["attempts"]?.int == 1)
+            // The lane goes on.
+            let next = try await stage.settled(
+                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 2}}"#))
+            #expect(next.deliveryStates == ["accepted"])
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 2)
+        }
+    }
+
+    @Test(arguments: [APNsReason.badChannelId, .channelNotRegistered])
+    func `a channel Apple no longer has is replaced`(_ reason: APNsReason) async throws {
+        try await Stage.with { stage in
+            let first = try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
+            let rejected = try await stage.settled(
+                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
+            #expect(rejected.deliveryStates == ["rejected"])
+            #expect(rejected["deliveries"]?[0]?["reason"]?.string == reason.rawValue)
+            #expect(rejected["deliveries"]?[0]?["attempts"]?.int == 1)
+
+            let second = try await until("another channel is active") {
+                let channels = try await stage.activeChannels(of: "derby")
+                return channels == first ? nil : channels
+            }
+            let next = try await stage.settled(
+                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 2}}"#))
+            #expect(next.deliveryStates == ["accepted"])
+            #expect(next["deliveries"]?[0]?["channelId"]?.string == second.first)
+        }
+    }
+
+    @Test func `a newer state replaces one that waits, an alert does not give way`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let hold = stage.simulator.hold { $0.isBroadcast }
+            let first = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            _ = try await stage.sent(1)
+            let stale = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 2}}"#)
+            let alerting = try await stage.broadcast(
+                #"{"event": "update", "contentState": {"n": 3}, "alert": {"title": "Goal"}}"#)
+            let newest = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 4}}"#)
+            hold.release()
+            var states: [[String]] = []
+            for id in [first, stale, alerting, newest] { states.append(try await stage.settled(id).deliveryStates) }
+            #expect(states == [["accepted"], ["superseded"], ["accepted"], ["accepted"]])
+            let sent = try await stage.sent(3)
+            #expect(sent.count == 3)
+            #expect(zip(sent, ["1", "3", "4"]).allSatisfy { $0.text.contains(#"{"n": \#($1)}"#) })
+            let timestamps = sent.compactMap(\.timestamp)
+            #expect(timestamps == Array(Set(timestamps)).sorted())
+        }
+    }
+
+    /// Two ports in a row that nobody listens on, below those the system hands out by itself.
+    private static func freePorts(in directory: String) async throws -> Int {
+        for _ in 0..<100 {
+            var options = SimulatorOptions(directory: directory)
+            options.port = Int.random(in: 15_000...30_000)
+            let simulator = Simulator(options: options, logger: Stage.logger)
+            if (try? await simulator.start()) != nil {
+                await simulator.stop()
+                return options.port
+            }
+        }
+        throw NeverHappened(what: "two free ports in a row")
+    }
+}
+
+/// Where a simulator is going to be.
+private struct SimulatorPlace: Sendable {
+    let folder: String
+    let port: Int
+
+    var settings: [String: String] {
+        [
+            "GRANDSTAND_PORT": "0", "GRANDSTAND_LANE_INTERVAL": "0", "GRANDSTAND_APNS_KEY_DIR": folder,
+            "GRANDSTAND_APNS_CA_FILE": folder + "/ca.pem",
+            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": "https://127.0.0.1:\(port)",
+            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": "https://127.0.0.1:\(port)",
+            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": "https://127.0.0.1:\(port + 1)",
+            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": "https://127.0.0.1:\(port + 1)",
+        ]
+    }
+}
