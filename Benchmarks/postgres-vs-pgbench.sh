@@ -10,7 +10,7 @@ scratch=${SCRATCH:-.build}
 GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --product PostgresBenchmark
 ours="$(GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --show-bin-path)/PostgresBenchmark"
 
-bin=$(ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null | sort -rV | head -n 1)
+bin=$({ ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null || true; } | sort -rV | sed -n 1p)
 work=$(mktemp -d)
 if [ "$(id -u)" = 0 ]; then
     chown postgres "$work"
@@ -26,16 +26,18 @@ target="host=$work user=bench dbname=postgres"
 "$bin/pgbench" -i -q -s $scale "$target" >/dev/null 2>&1
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-printf '%-12s %10s %10s %7s\n' connections pgbench ours ratio
+printf '%-12s %10s %10s %7s %10s %7s\n' connections pgbench ours ratio "on pool" ratio
 for count in $counts; do
-    theirs_all="" ours_all=""
+    theirs_all="" ours_all="" pool_all=""
     threads=$((count < 2 ? 1 : 2))
     for _ in $(seq "$rounds"); do
         theirs=$("$bin/pgbench" -S -M prepared -n -c "$count" -j $threads -T "$each" "$target" 2>/dev/null | sed -nE 's/^tps = ([0-9]+).*/\1/p')
         mine=$("$ours" "$target" "$count" "$each" $((scale * 100000)) | sed -nE 's/^tps = ([0-9]+)/\1/p')
-        theirs_all+="$theirs"$'\n' ours_all+="$mine"$'\n'
-        echo "  round: $theirs $mine" >&2
+        pool=$("$ours" "$target" "$count" "$each" $((scale * 100000)) pool | sed -nE 's/^tps = ([0-9]+)/\1/p')
+        theirs_all+="$theirs"$'\n' ours_all+="$mine"$'\n' pool_all+="$pool"$'\n'
+        echo "  round: $theirs $mine $pool" >&2
     done
-    a=$(printf '%s' "$theirs_all" | median) b=$(printf '%s' "$ours_all" | median)
-    printf '%-12s %10s %10s %7s\n' "$count" "$a" "$b" "$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.2f", b / a }')"
+    a=$(printf '%s' "$theirs_all" | median) b=$(printf '%s' "$ours_all" | median) c=$(printf '%s' "$pool_all" | median)
+    awk -v n="$count" -v a="$a" -v b="$b" -v c="$c" \
+        'BEGIN { printf "%-12s %10d %10d %7.2f %10d %7.2f\n", n, a, b, b / a, c, c / a }'
 done

@@ -10,26 +10,30 @@ internal import Postgres
 
 /// The statement of `pgbench -S`, by our own client: random accounts, one query after the other on each connection.
 ///
-///     PostgresBenchmark "host=/tmp dbname=bench" CONNECTIONS SECONDS ACCOUNTS
+///     PostgresBenchmark "host=/tmp dbname=bench" CONNECTIONS SECONDS ACCOUNTS [pool]
+///
+/// The callers run on the connections' loop, or, with `pool`, on Swift's global pool.
 @main
 enum PostgresBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5, let connections = Int(arguments[2]), let seconds = Double(arguments[3]),
+        guard arguments.count >= 5, let connections = Int(arguments[2]), let seconds = Double(arguments[3]),
             let accounts = Int(arguments[4])
         else {
-            print("usage: PostgresBenchmark CONNECTION-STRING CONNECTIONS SECONDS ACCOUNTS")
+            print("usage: PostgresBenchmark CONNECTION-STRING CONNECTIONS SECONDS ACCOUNTS [pool]")
             exit(2)
         }
         var configuration = PostgresConfiguration(connectionString: arguments[1])
         configuration.maximumConnections = connections
         let pool = PostgresPool(configuration: configuration, logger: Logger(label: "benchmark"))
 
+        let executor = arguments.last == "pool" ? nil : pool.taskExecutor
+
         let started = ContinuousClock.now
         let deadline = started + .seconds(seconds)
         let total = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<connections {
-                group.addTask {
+                group.addTask(executorPreference: executor) {
                     try await pool.withConnection { connection in
                         var count = 0
                         while ContinuousClock.now < deadline {
@@ -45,7 +49,9 @@ enum PostgresBenchmark {
                     }
                 }
             }
-            return try await group.reduce(0, +)
+            var total = 0
+            for try await count in group { total += count }
+            return total
         }
         let elapsed = started.duration(to: .now)
         await pool.close()

@@ -34,4 +34,13 @@ final class DirectoryLock: Sendable {
         ftruncate(file.number, 0)
         try? file.write("\(getpid())\n")
     }
+
+    deinit {
+        release()
+    }
+
+    /// Lets go at once. Closing the file does not suffice: a child between its birth and its program has it open, too.
+    func release() {
+        flock(file.number, LOCK_UN)
+    }
 }

@@ -65,6 +65,11 @@ package final class PostgresCluster: Sendable {
         try? await turn.value
     }
 
+    /// Waits until the server has ended, by itself or because it was stopped.
+    func serverEnding() async {
+        await running.withLock { $0 }?.server.ending()
+    }
+
     private func takeTurn<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {
@@ -90,6 +95,7 @@ struct RunningCluster: Sendable {
         // Gone already, unless the shell was killed and left the server behind.
         try? await EarlierServer(layout: layout).stop()
         SocketFolder(layout: layout).remove()
+        lock.release()
         logger.debug("embedded PostgreSQL stopped", metadata: ["directory": "\(layout.directory)"])
     }
 }

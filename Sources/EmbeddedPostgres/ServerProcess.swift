@@ -32,6 +32,10 @@ final class ServerProcess: Sendable {
     /// False once the server has ended.
     var isRunning: Bool { shell.endingSoFar == nil }
 
+    func ending() async {
+        _ = await shell.ending
+    }
+
     /// Stops the server and waits until it has ended. Safe to repeat.
     func stop(postmasterFile: String) async {
         lifeline.withLock { $0 = nil }

@@ -29,7 +29,7 @@ struct ServerSettings: Sendable {
             "logging_collector=off", "log_destination=stderr", "log_min_messages=log", "log_checkpoints=off",
             "log_line_prefix=%m [%p] ", "log_timezone=UTC",
         ]
-        if !durable { settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"] }
+        if !durable { settings += ["fsync=off", "full_page_writes=off"] }
         return ["-D", layout.data] + settings.flatMap { ["-c", $0] }
     }
 }

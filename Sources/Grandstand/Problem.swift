@@ -30,6 +30,11 @@ package struct Problem: Error, Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package var name: String
         package var value: Value
+
+        package init(name: String, value: Value) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// A value of such a member.

@@ -3,7 +3,7 @@ package struct PostgresConfiguration: Sendable {
     /// Goes to libpq as it is: a URI or keywords, several hosts, TLS modes, `target_session_attrs`.
     package var connectionString: String
     package var maximumConnections = 10
-    /// For one attempt, through all hosts.
+    /// For each host of the connection string, unless that says `connect_timeout`; whole seconds, 2 at least (libpq).
     package var connectTimeout: Duration = .seconds(10)
     /// For a query without a deadline of its own.
     package var queryTimeout: Duration = .seconds(30)

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Logging
 internal import Testing
 
 @testable internal import EmbeddedPostgres
@@ -22,7 +21,7 @@ struct CrashTests {
     @Test func theNextStartTakesOverAfterKill() async throws {
         let directory = workshop.directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
-            let cluster = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
+            let cluster = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
             let connection = try await cluster.start()
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
             kill(getpid(), SIGKILL)
@@ -38,7 +37,7 @@ struct CrashTests {
     @Test func theServerEndsWithAProcessThatForgetsIt() async throws {
         let directory = workshop.directory
         await #expect(processExitsWith: .success) { [directory = directory as String] in
-            let cluster = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
+            let cluster = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
             _ = try await cluster.start()
             exit(0)
         }
@@ -50,7 +49,7 @@ struct CrashTests {
         try await workshop.withCluster { _, connection in
             let directory = workshop.directory
             await #expect(processExitsWith: .success) { [directory = directory as String] in
-                let second = PostgresCluster(directory: directory, logger: Logger(label: "test"), durable: false)
+                let second = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
                 let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await second.start() }
                 #expect(refusal?.reason == .heldByProcess(path: directory, pid: Int(getppid())))
             }
@@ -77,6 +76,7 @@ struct CrashTests {
         _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
         let server = try #require(PostmasterFile(path: "\(workshop.directory)/postgres/postmaster.pid"))
         kill(server.pid, SIGKILL)
+        await cluster.serverEnding()
         // Its file says "ready" for ever; starting again waits for the new server's word.
         #expect(try await cluster.start() == connection)
         #expect(try await Workshop.ask(connection, "select answer from kept") == "42")

@@ -43,7 +43,7 @@ struct PostgresClusterTests {
         async let second: Void = cluster.stop()
         _ = await (first, second)
         await cluster.stop()
-        await #expect(throws: PsqlFailure.self) { try await Workshop.ask(connection, "select 1") }
+        await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
     }
 
     @Test func keepsDataOverStopAndStart() async throws {

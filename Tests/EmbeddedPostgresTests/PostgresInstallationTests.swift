@@ -20,9 +20,9 @@ struct PostgresInstallationTests {
         #expect(!folders.contains("relative"))
     }
 
-    @Test func linksLeadToTheProgramsFolder() throws {
+    @Test func linksLeadToTheProgramsFolder() async throws {
         let workshop = try Workshop()
-        let real = try workshop.installation(version: "15")
+        let real = try await workshop.installation(version: "15")
         let links = "\(workshop.folder)/links"
         try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(
@@ -32,8 +32,8 @@ struct PostgresInstallationTests {
 
     @Test func existingDataChoosesItsVersion() async throws {
         let workshop = try Workshop()
-        let newer = try workshop.installation(version: "17")
-        let older = try workshop.installation(version: "15")
+        let newer = try await workshop.installation(version: "17")
+        let older = try await workshop.installation(version: "15")
         let search = InstallationSearch(folders: [newer, older])
         #expect(try await search.installation(for: nil, data: "/data").folder == newer)
         #expect(try await search.installation(for: "15", data: "/data").folder == older)
@@ -43,9 +43,9 @@ struct PostgresInstallationTests {
         #expect(refusal?.reason == .otherVersion(data: "/data", needed: "16", installed: ["17", "15"]))
     }
 
-    @Test func aFolderWithoutInitdbIsNone() throws {
+    @Test func aFolderWithoutInitdbIsNone() async throws {
         let workshop = try Workshop()
-        let folder = try workshop.installation(version: "15")
+        let folder = try await workshop.installation(version: "15")
         try FileManager.default.removeItem(atPath: "\(folder)/initdb")
         #expect(InstallationSearch(folders: [folder]).installations().isEmpty)
     }

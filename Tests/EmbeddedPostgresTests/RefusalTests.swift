@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Logging
 internal import Testing
 
 @testable internal import EmbeddedPostgres
@@ -69,11 +68,13 @@ struct RefusalTests {
         try FileManager.default.createDirectory(
             atPath: sockets, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
         #expect(chmod(sockets, 0o777) == 0)
-        #expect(try await refusal().description.contains("\(sockets) is not private: remove it"))
+        let refusal = try await refusal()
+        #expect(refusal.description.contains("\(sockets) is not private: remove it"))
     }
 
     @Test func failureOfInitdbShowsItsLastWords() async throws {
-        let installation = try workshop.installation(initdb: "echo 'creating …'; echo 'initdb: error: no room'; exit 1")
+        let installation = try await workshop.installation(
+            initdb: "echo 'creating …'; echo 'initdb: error: no room'; exit 1")
         let refusal = try await refusal(search: InstallationSearch(folders: [installation]))
         #expect(refusal.reason == .initdbFailed(lastLine: "initdb: error: no room"))
         let left = try FileManager.default.contentsOfDirectory(atPath: workshop.directory)

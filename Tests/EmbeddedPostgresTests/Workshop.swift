@@ -11,6 +11,8 @@ internal import Logging
 
 /// A folder for one test, gone with it, and what the tests do in it.
 final class Workshop: Sendable {
+    static let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     let folder: String
 
     init() throws {
@@ -30,7 +32,7 @@ final class Workshop: Sendable {
 
     func cluster(at directory: String? = nil, search: InstallationSearch = .standard()) -> PostgresCluster {
         PostgresCluster(
-            directory: directory ?? self.directory, logger: Logger(label: "test"), durable: false, search: search)
+            directory: directory ?? self.directory, logger: Self.silence, durable: false, search: search)
     }
 
     /// Runs a cluster for the time of `body`.
@@ -50,13 +52,15 @@ final class Workshop: Sendable {
     }
 
     /// A folder with programs that stand for PostgreSQL's; anybody may run them. Returns its path.
-    func installation(version: String = "15", initdb: String = "exit 1") throws -> String {
+    func installation(version: String = "15", initdb: String = "exit 1") async throws -> String {
         let bin = "\(folder)/postgresql-\(version)"
         let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for (name, script) in programs {
-            try "#!/bin/sh\n\(script)\n".write(toFile: "\(bin)/\(name)", atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(bin)/\(name)")
+            // Another process writes it: a program open for writing, if only in a child being started, cannot be run.
+            let write = ["/bin/sh", "-c", #"cat >"$1" && chmod 755 "$1""#, "sh", "\(bin)/\(name)"]
+            let run = try await CapturedRun.of(write, environment: [:], input: "#!/bin/sh\n\(script)\n")
+            guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
         }
         return bin
     }
@@ -83,7 +87,7 @@ final class Workshop: Sendable {
                 "-o", "-k '\(layout.socketFolder)' -c listen_addresses='' -F",
             ])
         let run = try await CapturedRun.of(command, environment: ChildEnvironment.make())
-        guard run.ending.isSuccess else { throw PsqlFailure(output: run.output) }
+        guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
         return log
     }
 
@@ -94,12 +98,13 @@ final class Workshop: Sendable {
         }
         let command = [installation.program("psql"), "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, connection]
         let answer = try await CapturedRun.of(command, environment: ChildEnvironment.make())
-        guard answer.ending.isSuccess else { throw PsqlFailure(output: answer.output) }
+        guard answer.ending.isSuccess else { throw ProgramFailure(output: answer.output) }
         return answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
-struct PsqlFailure: Error, CustomStringConvertible {
+/// A program said no.
+struct ProgramFailure: Error, CustomStringConvertible {
     let output: String
-    var description: String { "psql: \(output)" }
+    var description: String { output }
 }

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// APNs down, slow, or refusing: what was accepted goes out as soon as it can, unchanged.
@@ -36,8 +37,8 @@ struct OutageTests {
         options.port = port
         let simulator = Simulator(options: options, logger: Stage.logger)
         let addresses = SimulatorPlace(folder: folder.path + "/apns", port: port)
-        try await TestDatabase.with(in: folder) { database in
-            let environment = addresses.settings.merging(database) { $1 }
+        try await withDatabase { database in
+            let environment = addresses.settings.merging(["DATABASE_URL": database.connectionString]) { $1 }
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()
                 let put = try await stage.putEvent("derby")

@@ -21,10 +21,10 @@ extension PostgresChannelStore {
     /// Any constant of ours.
     private static let alignLock = 7_230_518_204_417_734
 
-    /// An event that takes no more broadcasts and has none on the way to the channel `c` any more.
+    /// An event `e` that takes no more broadcasts.
     private static let isOver: PostgresQuery = "(e.ended_at is not null or e.cancelled_at is not null)"
 
-    /// Channels no audience needs any more. They are kept while a device may still need them: until what APNs stores
+    /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may still need them: until what APNs stores
     /// has expired and the dismissal date has passed, `retireAfter` at least (apns-contract section 8).
     private static func retire(now: Date, retireAfter: TimeInterval) -> PostgresQuery {
         """
@@ -33,15 +33,17 @@ extension PostgresChannelStore {
         from (
             select c.id, greatest(
                 coalesce(e.ended_at, e.cancelled_at, \(now)) + make_interval(secs => \(retireAfter)),
-                (select greatest(max(d.expires_at) filter (where d.apns_expiration > 0 or d.settled_at is null),
+                (select greatest(max(d.expires_at) filter (where d.apns_expiration > 0),
                         to_timestamp(max(b.dismissal_date)))
                     from lanes l join deliveries d on d.lane = l.id join broadcasts b on b.id = d.broadcast_id
-                    where l.channel = c.id and d.state in ('queued', 'sending', 'accepted'))
+                    where l.channel = c.id and d.state = 'accepted')
             ) as retire_at
             from channels c join events e on e.key = c.event_key
             left join audiences u on u.event_key = c.event_key and u.bundle_id = c.bundle_id
                 and u.environment = c.environment and u.storage_policy = c.storage_policy
             where c.state = 'active' and (\(isOver) or u.event_key is null)
+                and not exists (select from lanes l join deliveries d on d.lane = l.id
+                    where l.channel = c.id and d.state in ('waiting', 'queued', 'sending'))
         ) t where c.id = t.id
         """
     }
@@ -89,12 +91,21 @@ extension PostgresChannelStore {
         """
     }
 
+    /// A failed channel `c` whose time has come. One that waits for the quota may go whenever there is room, or a later
+    /// one would take the place first.
+    private static func mayTryAgain(now: Date) -> PostgresQuery {
+        """
+        c.state = 'failed' and (c.next_attempt_at <= \(now)
+            or c.reason = 'quota-exhausted' and c.next_attempt_at is not null)
+        """
+    }
+
     /// The same locks `reserve` takes, in one order, so that the count below stays true until the commit.
     private static func lockQuotas(now: Date) -> PostgresQuery {
         """
         select from app_environments ae where exists (
             select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
-                and c.state = 'failed' and c.next_attempt_at <= \(now))
+                and \(mayTryAgain(now: now)))
         order by ae.bundle_id, ae.environment for update
         """
     }
@@ -105,7 +116,7 @@ extension PostgresChannelStore {
         with due as (
             select c.id, c.bundle_id, c.environment,
                 row_number() over (partition by c.bundle_id, c.environment order by c.created_at, c.id) as place
-            from channels c where c.state = 'failed' and c.next_attempt_at <= \(now)
+            from channels c where \(mayTryAgain(now: now))
         ), room as (
             select a.bundle_id, ae.environment, a.channel_limit - (
                 select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
@@ -119,7 +130,8 @@ extension PostgresChannelStore {
             next_attempt_at = case when due.place <= room.places then \(now)
                 else \(now) + interval '30 seconds' end,
             changed_at = \(now)
-        from due join room using (bundle_id, environment) where c.id = due.id
+        from due join room using (bundle_id, environment)
+        where c.id = due.id and (due.place <= room.places or c.next_attempt_at <= \(now))
         """
     }
 }

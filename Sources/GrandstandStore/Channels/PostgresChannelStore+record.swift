@@ -55,7 +55,7 @@ extension PostgresChannelStore {
         try await connection.pipeline([
             """
             update lanes l set channel = \(channel.id),
-                due_at = case when l.due_at is null then null else \(now) end
+                due_at = case when l.due_at is null or l.leased_until is not null then l.due_at else \(now) end
             from audiences u
             where u.lane = l.id and u.event_key = \(eventKey.rawValue) and u.bundle_id = \(channel.bundleID.rawValue)
                 and u.environment = \(channel.environment.rawValue)::environment

@@ -121,7 +121,12 @@ extension PostgresEventStore {
             update deliveries set state = 'cancelled', settled_at = \(now), next_attempt_at = null
             where lane = any(\(lanes)) and state in ('waiting', 'queued')
             """,
-            "update lanes set due_at = null, fenced_at = \(now) where id = any(\(lanes))",
+            // A message under way keeps its lease, so that somebody settles it.
+            """
+            update lanes set due_at = case when leased_until is null then null else due_at end,
+                fenced_at = coalesce(fenced_at, \(now)), closed_at = \(now)
+            where id = any(\(lanes))
+            """,
         ])
     }
 

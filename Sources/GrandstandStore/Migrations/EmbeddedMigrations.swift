@@ -132,6 +132,8 @@ create table lanes (
     ready_at timestamptz,
     -- An end was accepted: nothing follows it.
     fenced_at timestamptz,
+    -- The event was cancelled or the audience removed: not even what was accepted is sent.
+    closed_at timestamptz,
     -- The newest accepted content, for apps that start an activity now.
     newest_broadcast uuid,
     foreign key (bundle_id, environment) references app_environments on delete cascade

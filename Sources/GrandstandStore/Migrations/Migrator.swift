@@ -27,12 +27,14 @@ package struct Migrator: Sendable {
     }
 
     /// Compares without changing anything.
-    package func status() async throws -> Status {
-        let known = try await pool.query("select to_regclass('schema_migrations') is not null as there")
+    package func status() async throws -> Status { try await status(on: pool) }
+
+    private func status(on database: some PostgresQuerying) async throws -> Status {
+        let known = try await database.query("select to_regclass('schema_migrations') is not null as there")
         guard try known.first?.decode(Bool.self, "there") ?? false else {
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
-        let rows = try await pool.query("select version, checksum from schema_migrations order by version")
+        let rows = try await database.query("select version, checksum from schema_migrations order by version")
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
         return Self.compare(applied: applied, with: migrations)
@@ -57,7 +59,8 @@ package struct Migrator: Sendable {
     /// - Throws: `MigrationRefusal` for a database that is ahead of this binary or was changed.
     package func migrate() async throws -> [String] {
         try await pool.withConnection { connection in
-            try await connection.query("select pg_advisory_lock(\(Self.lockKey))")
+            // Another process may be migrating a large table.
+            try await connection.query("select pg_advisory_lock(\(Self.lockKey))", deadline: .seconds(3_600))
             do {
                 let applied = try await apply(on: connection)
                 try await connection.query("select pg_advisory_unlock(\(Self.lockKey))")
@@ -71,7 +74,7 @@ package struct Migrator: Sendable {
     }
 
     private func apply(on connection: PostgresConnection) async throws -> [String] {
-        switch try await status() {
+        switch try await status(on: connection) {
         case .current: return []
         case .ahead(let version): throw MigrationRefusal.ahead(version: version)
         case .changed(let name): throw MigrationRefusal.changed(name: name)

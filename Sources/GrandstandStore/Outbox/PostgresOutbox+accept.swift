@@ -21,18 +21,24 @@ extension PostgresOutbox {
 
     package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
         try await database.transaction { connection in
+            let due = try await connection.query(
+                """
+                select event_key from broadcasts where scheduled and send_at <= \(now) and event_key is not null
+                order by send_at, accepted_at, id limit \(limit)
+                """)
+            guard !due.isEmpty else { return 0 }
+            // Events before their broadcasts, as whoever cancels an event takes them.
+            let keys = Set(try due.map { try $0.decode(String.self, "event_key") })
+            var acceptance = Acceptance(
+                events: try await Self.lockEvents(keys, on: connection), now: now, plan: plan)
             let rows = try await connection.query(
                 """
                 select id, event_key, event, content_state, alert, stale_date, dismissal_date, relevance_score,
                     priority, expires_in, apns_expiration, audiences, accepted_at
-                from broadcasts where scheduled and send_at <= \(now)
-                order by send_at, id limit \(limit) for update skip locked
+                from broadcasts where scheduled and send_at <= \(now) and event_key = any(\(keys.sorted()))
+                order by send_at, accepted_at, id limit \(limit) for update skip locked
                 """)
-            guard !rows.isEmpty else { return 0 }
             let scheduled = try rows.map(ScheduledBroadcast.init)
-            var acceptance = Acceptance(
-                events: try await Self.lockEvents(Set(scheduled.map(\.intake.eventKey.rawValue)), on: connection),
-                now: now, plan: plan)
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
                 do throws(Problem) {

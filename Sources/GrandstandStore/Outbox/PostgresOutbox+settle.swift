@@ -10,18 +10,28 @@ extension PostgresOutbox {
             let rows = settlements.filter { owned.contains($0.lane) }.map(SettlementRow.init)
             guard !rows.isEmpty else { return }
             let lanes = rows.map(\.settlement.lane)
-            let gone = rows.filter(\.channelIsGone).map(\.settlement.lane)
+            let gone = rows.filter(\.channelIsGone).map(\.settlement.delivery)
             try await connection.pipeline([
                 Self.judge(rows, now: now),
                 // A retry is pointless once newer state waits behind it.
                 Self.supersede(lanes: lanes, states: "('waiting', 'queued')", now: now),
+                Self.cancelOnClosed(lanes: lanes, now: now),
+                // The lane may have got another channel since the message was sent.
                 """
                 update channels c set state = 'missing', changed_at = \(now), reason = 'APNs does not know it any more'
-                from lanes l where l.id = any(\(gone)) and c.id = l.channel and c.state = 'active'
+                from deliveries d join lanes l on l.id = d.lane
+                where d.id = any(\(gone)) and c.id = l.channel and c.channel_id = d.channel_id and c.state = 'active'
                 """,
-                "update lanes set channel = null where id = any(\(gone))",
+                """
+                update lanes l set channel = null from deliveries d join channels c on c.channel_id = d.channel_id
+                where d.id = any(\(gone)) and l.id = d.lane and c.id = l.channel
+                """,
                 Self.giveBack(lanes: lanes, now: now),
-                "select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!gone.isEmpty)",
+                // A closed lane's channel may retire once nothing is under way to it.
+                """
+                select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!gone.isEmpty)
+                    or exists (select from lanes where id = any(\(lanes)) and fenced_at is not null)
+                """,
             ])
         }
     }
@@ -35,9 +45,12 @@ extension PostgresOutbox {
                 update deliveries set state = 'queued', attempts = attempts - 1
                 where id = any(\(released.map(\.id))) and state = 'sending'
                 """,
+                Self.cancelOnClosed(lanes: released.map(\.lane), now: now),
                 """
-                update lanes set leased_by = null, leased_until = null, due_at = \(now)
-                where id = any(\(released.map(\.lane)))
+                update lanes l set leased_by = null, leased_until = null, due_at = (
+                    select \(now)::timestamptz where exists (
+                        select from deliveries d where d.lane = l.id and d.state in \(Self.pending)))
+                where l.id = any(\(released.map(\.lane))) and \(Self.nothingUnderWay)
                 """,
                 "select pg_notify(\(WakeTopic.outbox.rawValue), '')",
             ])
@@ -64,13 +77,27 @@ extension PostgresOutbox {
         """
     }
 
+    /// Nothing more is tried for a cancelled event or a removed audience.
+    private static func cancelOnClosed(lanes: [Int], now: Date) -> PostgresQuery {
+        """
+        update deliveries d set state = 'cancelled', settled_at = \(now), next_attempt_at = null
+        from lanes l where l.id = any(\(lanes)) and l.closed_at is not null and d.lane = l.id
+            and d.state in ('waiting', 'queued')
+        """
+    }
+
+    /// A verdict may come so late that its replica has claimed the lane `l` again: the lease is that claim's then.
+    private static let nothingUnderWay: PostgresQuery = """
+        not exists (select from deliveries s where s.lane = l.id and s.state = 'sending')
+        """
+
     private static func giveBack(lanes: [Int], now: Date) -> PostgresQuery {
         """
         update lanes l set leased_by = null, leased_until = null, due_at = (
             select case when l.channel is null then h.expires_at
                 else greatest(\(now), coalesce(h.next_attempt_at, l.ready_at)) end
             from deliveries h where h.lane = l.id and h.state in \(pending) order by h.id limit 1)
-        where l.id = any(\(lanes))
+        where l.id = any(\(lanes)) and \(nothingUnderWay)
         """
     }
 }

@@ -11,31 +11,30 @@ struct Parameters {
         return types.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 
-    /// Values, lengths and formats; all values are binary.
+    /// Values, lengths and formats; all values are binary. libpq copies them before `body` returns.
     func withValues<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
     ) -> Result {
-        guard !bindings.isEmpty else { return body(nil, nil, nil) }
-        // One buffer for all: libpq copies it into its own before it returns. A zero-length value needs an address too.
-        var buffer: [UInt8] = []
-        var offsets: [Int] = []
-        for binding in bindings {
-            offsets.append(buffer.count)
-            if let bytes = binding.bytes { buffer += bytes }
-        }
-        buffer.append(0)
-        let lengths = bindings.map { Int32($0.bytes?.count ?? 0) }
-        let formats = [Int32](repeating: 1, count: bindings.count)
-        return buffer.withUnsafeBytes { raw in
-            let base = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
-            let values = zip(bindings, offsets).map { binding, offset in
-                binding.bytes == nil ? nil : base.map { UnsafePointer($0 + offset) }
-            }
-            return values.withUnsafeBufferPointer { values in
-                lengths.withUnsafeBufferPointer { lengths in
-                    formats.withUnsafeBufferPointer { formats in
-                        body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
+        let count = bindings.count
+        guard count > 0 else { return body(nil, nil, nil) }
+        let total = bindings.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+        // One byte more, so that an empty value has an address too: without one it would be NULL.
+        return withUnsafeTemporaryAllocation(byteCount: total + 1, alignment: 1) { buffer in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in
+                    var offset = 0
+                    for (index, binding) in bindings.enumerated() {
+                        numbers[index] = Int32(binding.bytes?.count ?? 0)
+                        numbers[count + index] = 1
+                        values[index] = nil
+                        guard let bytes = binding.bytes else { continue }
+                        let place = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<offset + bytes.count + 1])
+                        place.copyBytes(from: bytes)
+                        values[index] = place.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+                        offset += bytes.count
                     }
+                    let formats = numbers.baseAddress.map { UnsafePointer($0 + count) }
+                    return body(UnsafePointer(values.baseAddress), UnsafePointer(numbers.baseAddress), formats)
                 }
             }
         }

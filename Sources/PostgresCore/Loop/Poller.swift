@@ -1,75 +1,104 @@
 #if canImport(Glibc) || canImport(Musl)
     internal import CLibPQ
     #if canImport(Glibc)
-        internal import Glibc
+        private import Glibc
     #else
-        internal import Musl
+        private import Musl
     #endif
 
     /// epoll, one-shot.
     final class Poller: Sendable {
         private let queue: Int32
+        private let alarm: Int32
 
-        init() { queue = epoll_create1(Int32(EPOLL_CLOEXEC)) }
+        init() {
+            queue = epoll_create1(Int32(EPOLL_CLOEXEC))
+            alarm = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+            var event = epoll_event()
+            event.events = EPOLLIN.rawValue | EPOLLET.rawValue
+            event.data.fd = alarm
+            epoll_ctl(queue, EPOLL_CTL_ADD, alarm, &event)
+        }
 
         /// Reports the socket once when it is ready; arming it again replaces what was asked for.
-        func arm(_ descriptor: Int32, _ interest: SocketLoop.Interest) {
+        func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
             var event = epoll_event()
             event.events = EPOLLONESHOT.rawValue | EPOLLRDHUP.rawValue
             if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
             if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
-            event.data.fd = descriptor
-            // libpq may have closed the descriptor and opened another of the same number: then it must be added.
-            if epoll_ctl(queue, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
-                epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &event)
+            event.data.fd = socket
+            // A socket that was closed has left the queue, and its number may have come back.
+            if epoll_ctl(queue, EPOLL_CTL_MOD, socket, &event) != 0, errno == ENOENT {
+                epoll_ctl(queue, EPOLL_CTL_ADD, socket, &event)
             }
         }
 
-        func forget(_ descriptor: Int32) {
+        func forget(_ socket: Int32) {
             var event = epoll_event()
-            epoll_ctl(queue, EPOLL_CTL_DEL, descriptor, &event)
+            epoll_ctl(queue, EPOLL_CTL_DEL, socket, &event)
         }
 
-        /// Waits for at least one report and hands all that are there to `report`.
-        func wait(_ report: (Int32) -> Void) {
+        /// Ends the wait. The counter is edge-triggered and never read: each write is one edge.
+        func wake() { eventfd_write(alarm, 1) }
+
+        /// Hands every report that is there to `report`, waiting for the first one if `blocking`.
+        func wait(blocking: Bool, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
-                let count = epoll_wait(queue, events.baseAddress, 64, -1)
-                for index in 0..<max(0, Int(count)) { report(events[index].data.fd) }
+                let count = epoll_wait(queue, events.baseAddress, 64, blocking ? -1 : 0)
+                for index in 0..<max(0, Int(count)) where events[index].data.fd != alarm {
+                    report(events[index].data.fd)
+                }
             }
         }
     }
 #elseif canImport(Darwin)
-    internal import Darwin
+    private import Darwin
 
     /// kqueue, one-shot.
     final class Poller: Sendable {
         private let queue: Int32
 
-        init() { queue = kqueue() }
-
-        /// Reports the socket once when it is ready; arming it again replaces what was asked for.
-        func arm(_ descriptor: Int32, _ interest: SocketLoop.Interest) {
-            var changes: [Darwin.kevent] = []
-            for (filter, wanted) in [(EVFILT_READ, SocketLoop.Interest.read), (EVFILT_WRITE, .write)]
-            where interest.contains(wanted) {
-                var change = Darwin.kevent()
-                change.ident = UInt(descriptor)
-                change.filter = Int16(filter)
-                change.flags = UInt16(EV_ADD | EV_ONESHOT)
-                changes.append(change)
-            }
-            _ = kevent(queue, changes, Int32(changes.count), nil, 0, nil)
+        init() {
+            queue = kqueue()
+            change { $0.filter = Int16(EVFILT_USER); $0.flags = UInt16(EV_ADD | EV_CLEAR) }
         }
 
-        /// Closing a descriptor takes it out of the queue.
-        func forget(_ descriptor: Int32) {}
-
-        /// Waits for at least one report and hands all that are there to `report`.
-        func wait(_ report: (Int32) -> Void) {
-            withUnsafeTemporaryAllocation(of: Darwin.kevent.self, capacity: 64) { events in
-                let count = kevent(queue, nil, 0, events.baseAddress, 64, nil)
-                for index in 0..<max(0, Int(count)) { report(Int32(events[index].ident)) }
+        /// Reports the socket once when it is ready; arming it again replaces what was asked for.
+        func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
+            for (filter, wanted) in [(EVFILT_READ, SocketLoop.Interest.read), (EVFILT_WRITE, .write)]
+            where interest.contains(wanted) {
+                change {
+                    $0.ident = UInt(socket)
+                    $0.filter = Int16(filter)
+                    $0.flags = UInt16(EV_ADD | EV_ONESHOT)
+                }
             }
+        }
+
+        /// Closing a socket takes it out of the queue.
+        func forget(_ socket: Int32) {}
+
+        /// Ends the wait.
+        func wake() { change { $0.filter = Int16(EVFILT_USER); $0.fflags = UInt32(NOTE_TRIGGER) } }
+
+        /// Hands every report that is there to `report`, waiting for the first one if `blocking`.
+        func wait(blocking: Bool, _ report: (Int32) -> Void) {
+            withUnsafeTemporaryAllocation(of: Darwin.kevent.self, capacity: 64) { events in
+                var atOnce = timespec()
+                let count =
+                    blocking
+                    ? kevent(queue, nil, 0, events.baseAddress, 64, nil)
+                    : kevent(queue, nil, 0, events.baseAddress, 64, &atOnce)
+                for index in 0..<max(0, Int(count)) where events[index].filter != Int16(EVFILT_USER) {
+                    report(Int32(events[index].ident))
+                }
+            }
+        }
+
+        private func change(_ set: (inout Darwin.kevent) -> Void) {
+            var event = Darwin.kevent()
+            set(&event)
+            _ = kevent(queue, &event, 1, nil, 0, nil)
         }
     }
 #endif

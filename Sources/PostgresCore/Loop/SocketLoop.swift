@@ -1,20 +1,12 @@
 private import Dispatch
 internal import Synchronization
 
-#if canImport(Glibc)
-    internal import CLibPQ
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Musl)
-    internal import CLibPQ
-    internal import Musl
-#endif
-
 /// One thread that waits for the sockets of all connections, with epoll or kqueue, each socket armed for one report.
 ///
 /// Whoever drives a connection arms its socket straight from its own thread: no wake-up of the loop is needed for that.
-final class SocketLoop: Sendable {
+/// The loop is a task executor too: a task that prefers it is resumed on the loop's own thread, which saves waking
+/// another one for each answer.
+final class SocketLoop: TaskExecutor {
     struct Interest: OptionSet, Sendable {
         let rawValue: UInt8
         static let read = Interest(rawValue: 1)
@@ -32,64 +24,99 @@ final class SocketLoop: Sendable {
         let deadline: ContinuousClock.Instant?
     }
 
-    private struct State {
-        var waiters: [Int32: Waiter] = [:]
+    private struct Waiters {
+        var bySocket: [Int32: Waiter] = [:]
         var isTicking = false
+    }
+
+    private struct Jobs {
+        var queue: [UnownedJob] = []
+        /// The loop waits in the kernel and must be woken for a job.
+        var loopSleeps = false
     }
 
     /// The process' loop. It lives as long as the process.
     static let shared = SocketLoop()
 
-    private let state = Mutex(State())
-    private let poller: Poller
+    private let waiters = Mutex(Waiters())
+    private let jobs = Mutex(Jobs())
+    private let poller = Poller()
     private let timers = DispatchQueue(label: "grandstand.postgres.deadlines")
     /// Deadlines are looked at this often: they are seconds long.
     private static let tick = DispatchTimeInterval.milliseconds(25)
 
     private init() {
-        poller = Poller()
-        let thread = DispatchQueue(label: "grandstand.postgres.sockets", qos: .userInitiated)
-        thread.async { [poller] in
-            while true { poller.wait { SocketLoop.shared.report($0, .ready) } }
+        DispatchQueue(label: "grandstand.postgres.sockets", qos: .userInitiated).async { SocketLoop.shared.run() }
+    }
+
+    private func run() -> Never {
+        while true {
+            let sleeps = jobs.withLock { jobs in
+                jobs.loopSleeps = jobs.queue.isEmpty
+                return jobs.loopSleeps
+            }
+            poller.wait(blocking: sleeps) { report($0, .ready) }
+            let batch = jobs.withLock { jobs in
+                jobs.loopSleeps = false
+                defer { jobs.queue.removeAll(keepingCapacity: true) }
+                return jobs.queue
+            }
+            for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
         }
     }
+
+    // MARK: Tasks
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let wakes = jobs.withLock { jobs in
+            jobs.queue.append(job)
+            defer { jobs.loopSleeps = false }
+            return jobs.loopSleeps
+        }
+        if wakes { poller.wake() }
+    }
+
+    // MARK: Sockets
 
     /// Waits until the socket is ready, the deadline has passed, or, if `isCancellable`, the task is cancelled.
     func wait(
-        for interest: Interest, on descriptor: Int32, until deadline: ContinuousClock.Instant?, isCancellable: Bool
+        for interest: Interest, on socket: Int32, until deadline: ContinuousClock.Instant?, isCancellable: Bool
     ) async -> Outcome {
-        guard isCancellable else { return await arm(interest, descriptor, deadline, isCancellable: false) }
+        guard isCancellable else { return await arm(interest, socket, deadline, isCancellable: false) }
         return await withTaskCancellationHandler {
-            await arm(interest, descriptor, deadline, isCancellable: true)
+            await arm(interest, socket, deadline, isCancellable: true)
         } onCancel: {
-            report(descriptor, .cancelled)
-        }
-    }
-
-    private func arm(
-        _ interest: Interest, _ descriptor: Int32, _ deadline: ContinuousClock.Instant?, isCancellable: Bool
-    ) async -> Outcome {
-        await withCheckedContinuation { continuation in
-            state.withLock { $0.waiters[descriptor] = Waiter(continuation: continuation, deadline: deadline) }
-            poller.arm(descriptor, interest)
-            // A cancellation may have come between the handler's installation and the waiter's.
-            if isCancellable, Task.isCancelled { report(descriptor, .cancelled) }
-            if deadline != nil { startTicking() }
+            report(socket, .cancelled)
         }
     }
 
     /// Forgets a socket that is about to be closed.
-    func forget(_ descriptor: Int32) { poller.forget(descriptor) }
+    func forget(_ socket: Int32) { poller.forget(socket) }
 
-    private func report(_ descriptor: Int32, _ outcome: Outcome) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: descriptor) }
+    private func arm(
+        _ interest: Interest, _ socket: Int32, _ deadline: ContinuousClock.Instant?, isCancellable: Bool
+    ) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            waiters.withLock { $0.bySocket[socket] = Waiter(continuation: continuation, deadline: deadline) }
+            poller.arm(socket, interest)
+            // A cancellation may have come between the handler's installation and the waiter's.
+            if isCancellable, Task.isCancelled { report(socket, .cancelled) }
+            if deadline != nil { startTicking() }
+        }
+    }
+
+    private func report(_ socket: Int32, _ outcome: Outcome) {
+        let waiter = waiters.withLock { $0.bySocket.removeValue(forKey: socket) }
         waiter?.continuation.resume(returning: outcome)
     }
 
+    // MARK: Deadlines
+
     private func startTicking() {
-        let starts = state.withLock { state in
-            defer { state.isTicking = true }
-            return !state.isTicking
+        let starts = waiters.withLock { waiters in
+            defer { waiters.isTicking = true }
+            return !waiters.isTicking
         }
         if starts { scheduleTick() }
     }
@@ -97,12 +124,11 @@ final class SocketLoop: Sendable {
     private func scheduleTick() {
         timers.asyncAfter(deadline: .now() + Self.tick) { [self] in
             let now = ContinuousClock.now
-            let (late, goesOn) = state.withLock { state in
-                let late = state.waiters.filter { $0.value.deadline.map { $0 <= now } ?? false }
-                for descriptor in late.keys { state.waiters[descriptor] = nil }
-                let goesOn = state.waiters.values.contains { $0.deadline != nil }
-                state.isTicking = goesOn
-                return (late, goesOn)
+            let (late, goesOn) = waiters.withLock { waiters in
+                let late = waiters.bySocket.filter { $0.value.deadline.map { $0 <= now } ?? false }
+                for socket in late.keys { waiters.bySocket[socket] = nil }
+                waiters.isTicking = waiters.bySocket.values.contains { $0.deadline != nil }
+                return (late, waiters.isTicking)
             }
             for waiter in late.values { waiter.continuation.resume(returning: .timedOut) }
             if goesOn { scheduleTick() }

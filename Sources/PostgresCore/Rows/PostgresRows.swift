@@ -29,7 +29,7 @@ package struct PostgresRow: Sendable {
     package func decode<Value: PostgresDecodable>(
         _ type: Value.Type = Value.self, _ column: String
     ) throws -> Value {
-        guard let number = handle.columns[column] else {
+        guard let number = handle.column(column) else {
             throw PostgresError(.decoding, "there is no column \(column)")
         }
         return try handle.decode(type, row: row, column: number)

@@ -3,19 +3,9 @@ internal import CLibPQ
 /// Owns one `PGresult` and clears it exactly once. libpq's results are immutable once complete, so they may be read from
 /// any thread.
 final class ResultHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
-    /// Column numbers by name; the first of several columns of one name wins.
-    let columns: [String: Int32]
+    private let pointer: OpaquePointer
 
-    init(_ pointer: OpaquePointer) {
-        self.pointer = pointer
-        var columns: [String: Int32] = [:]
-        for number in 0..<PQnfields(pointer) {
-            guard let name = PQfname(pointer, number) else { continue }
-            columns[String(cString: name), default: number] = min(columns[String(cString: name)] ?? number, number)
-        }
-        self.columns = columns
-    }
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { PQclear(pointer) }
 
@@ -24,6 +14,12 @@ final class ResultHandle: @unchecked Sendable {
 
     /// Rows a command changed, or a query returned.
     var affectedRows: Int { Int(String(cString: PQcmdTuples(pointer))) ?? 0 }
+
+    /// The number of the first column of that name; `nil` when there is none.
+    func column(_ name: String) -> Int32? {
+        let number = PQfnumber(pointer, name)
+        return number < 0 ? nil : number
+    }
 
     func decode<Value: PostgresDecodable>(
         _ type: Value.Type, row: Int32, column: Int32

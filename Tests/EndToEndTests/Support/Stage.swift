@@ -4,6 +4,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandTestKit
 internal import Logging
 internal import Testing
 
@@ -41,8 +42,8 @@ struct Stage: Sendable {
         let simulator = Simulator(options: simulatorOptions, logger: logger)
         let addresses = try await simulator.start()
         do {
-            try await TestDatabase.with(in: folder) { database in
-                let environment = apns(addresses).merging(database) { $1 }.merging(settings) { $1 }
+            try await withDatabase { database in
+                let environment = apns(addresses).merging(["DATABASE_URL": database.connectionString]) { $1 }.merging(settings) { $1 }
                 try await serve(environment, simulator: simulator, body)
             }
             await simulator.stop()

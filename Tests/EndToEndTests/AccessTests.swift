@@ -1,0 +1,120 @@
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+/// Keys and scopes on every route, and what needs none.
+@Suite(.timeLimit(.minutes(1)))
+struct AccessTests {
+    struct Operation: Sendable, CustomStringConvertible {
+        let method: String
+        let path: String
+        /// `nil`: any valid key will do.
+        let scope: APIKey.Scope?
+
+        var description: String { "\(method) \(path)" }
+    }
+
+    private static let id = "11111111-2222-4333-8444-555555555555"
+
+    /// Every route of interface.md that this server has; nothing behind them exists.
+    static let operations: [Operation] = [
+        .init(method: "PUT", path: "/v1/apps/com.example.None", scope: .admin),
+        .init(method: "GET", path: "/v1/apps", scope: nil),
+        .init(method: "GET", path: "/v1/apps/com.example.None", scope: nil),
+        .init(method: "DELETE", path: "/v1/apps/com.example.None", scope: .admin),
+        .init(method: "POST", path: "/v1/apps/com.example.None/production/channels", scope: .operate),
+        .init(method: "GET", path: "/v1/apps/com.example.None/production/channels", scope: .operate),
+        .init(method: "GET", path: "/v1/apps/com.example.None/production/channels/\(id)", scope: .operate),
+        .init(method: "DELETE", path: "/v1/apps/com.example.None/production/channels/\(id)", scope: .operate),
+        .init(method: "PUT", path: "/v1/events/none", scope: .organise),
+        .init(method: "GET", path: "/v1/events", scope: .organise),
+        .init(method: "GET", path: "/v1/events/none", scope: .organise),
+        .init(method: "DELETE", path: "/v1/events/none", scope: .organise),
+        .init(method: "POST", path: "/v1/events/none/broadcasts", scope: .organise),
+        .init(method: "GET", path: "/v1/events/none/broadcasts", scope: .organise),
+        .init(method: "GET", path: "/v1/broadcasts/\(id)", scope: .organise),
+        .init(method: "DELETE", path: "/v1/broadcasts/\(id)", scope: .organise),
+        .init(method: "GET", path: "/v1/lookup/com.example.None/production/none", scope: .lookup),
+        .init(method: "GET", path: "/v1/quotas", scope: .operate),
+    ]
+
+    @Test func `every route wants a key that holds its scope`() async throws {
+        try await Stage.with { stage in
+            var callers: [APIKey.Scope: HTTPCaller] = [:]
+            for scope in APIKey.Scope.allCases { callers[scope] = try await stage.caller([scope]) }
+            for operation in Self.operations {
+                for secret in [nil, "", "gs_wrong", stage.api.secret.map { $0 + "x" }] {
+                    let answer = try await HTTPCaller(url: stage.url, secret: secret)(operation.method, operation.path)
+                    #expect(answer.status == 401, "\(operation) with \(secret ?? "no key")")
+                    #expect(answer.slug == "unauthenticated")
+                    #expect(answer.headers["www-authenticate"] == "Bearer")
+                }
+                for (scope, caller) in callers {
+                    let answer = try await caller(operation.method, operation.path)
+                    let mayPass = operation.scope == nil || operation.scope == scope || scope == .admin
+                    #expect((answer.status != 403) == mayPass, "\(operation) with \(scope.rawValue): \(answer.status)")
+                    #expect(answer.status != 401 && answer.status < 500, "\(operation) with \(scope.rawValue)")
+                    if !mayPass { #expect(answer.slug == "forbidden") }
+                }
+            }
+        }
+    }
+
+    @Test func `a key for one app reaches no other`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try await stage.putApp("com.example.Other")
+            try await stage.putEvent("both", [Stage.audience(.development, .noMessageStored), Stage.audience(.development, .noMessageStored, of: "com.example.Other")])
+            let all: Set<APIKey.Scope> = [.lookup, .organise, .operate]
+            let own = try await stage.caller(all, app: "com.example.Stadium")
+            let other = try await stage.caller(all, app: "com.example.other")
+
+            let id = try await stage.broadcast(#"{"event": "update", "contentState": {}}"#)
+            let paths = [
+                "/v1/apps/com.example.Stadium", "/v1/apps/com.example.Stadium/development/channels", "/v1/events/derby",
+                "/v1/events/derby/broadcasts", "/v1/broadcasts/\(id)", "/v1/lookup/com.example.Stadium/development/derby",
+            ]
+            for path in paths {
+                #expect(try await own("GET", path).status == 200, "\(path)")
+                let answer = try await other("GET", path)
+                #expect(answer.status == 403, "\(path)")
+                #expect(answer.slug == "forbidden")
+            }
+            let update = #"{"event": "update", "contentState": {"n": 1}}"#
+            #expect(try await other("POST", "/v1/events/derby/broadcasts", update).status == 403)
+            #expect(try await other("DELETE", "/v1/events/derby").status == 403)
+            #expect(try await other("DELETE", "/v1/broadcasts/\(id)").status == 403)
+            // An event of two apps belongs to neither's key alone.
+            #expect(try await own("POST", "/v1/events/both/broadcasts", update).status == 403)
+            let takeover = #"{"name": "x", "audiences": [\#(Stage.audience(.production, .noMessageStored, of: "com.example.Other"))]}"#
+            #expect(try await other("PUT", "/v1/events/derby", takeover).status == 403)
+
+            #expect(try await other("GET", "/v1/apps").json["items"]?.items.compactMap { $0["bundleId"]?.string } == ["com.example.Other"])
+            #expect(try await other("GET", "/v1/quotas").json["items"]?.items.allSatisfy { $0["bundleId"]?.string == "com.example.Other" } == true)
+            #expect(try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items.count == 1)
+        }
+    }
+
+    @Test func `a revoked key is no key`() async throws {
+        try await Stage.with { stage in
+            let (key, secret) = try await stage.server.keys.create(name: "short", scopes: [.admin], bundleID: nil)
+            let caller = HTTPCaller(url: stage.url, secret: secret)
+            #expect(try await caller("GET", "/v1/apps").status == 200)
+            #expect(try await stage.server.keys.revoke(key.id, now: Date()))
+            let answer = try await caller("GET", "/v1/apps")
+            #expect(answer.status == 401)
+            #expect(!answer.text.contains(secret))
+        }
+    }
+
+    @Test func `probes need no key`() async throws {
+        try await Stage.with { stage in
+            let caller = HTTPCaller(url: stage.url, secret: nil)
+            #expect(try await caller("GET", "/healthz").status == 200)
+            let ready = try await caller("GET", "/readyz")
+            #expect(ready.status == 200)
+            #expect(ready.json["status"]?.string == "ready")
+            #expect(ready.json["database"]?.string == "ok")
+        }
+    }
+}

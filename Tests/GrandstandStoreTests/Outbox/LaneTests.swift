@@ -1,0 +1,160 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: lanes")
+struct LaneTests {
+    @Test("one message of a lane is under way, in order of acceptance")
+    func oneHead() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            // Alerts, so that none gives way to the next.
+            for n in 1...3 { try await stores.accept(.update(#"{"n":\#(n)}"#, alert: "{}")) }
+            for n in 1...3 {
+                let claimed = try await stores.claim()
+                #expect(claimed.map { $0.text.contains(#"{"n":\#(n)}"#) } == [true])
+                #expect(try await stores.claim().isEmpty)
+                try await stores.settle(try #require(claimed.first), .ok)
+            }
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
+    @Test("a waiting update without alert gives way to a newer one; one with an alert does not; the end is last")
+    func supersede() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let requests: [BroadcastRequest] = [
+                .update(#"{"n":1}"#), .update(#"{"n":2}"#, alert: "{}"), .update(#"{"n":3}"#), .update(#"{"n":4}"#),
+                .end(#"{"n":5}"#),
+            ]
+            var accepted: [Broadcast] = []
+            for request in requests { accepted.append(try await stores.accept(request)) }
+            #expect(
+                try await accepted.asyncMap { try await stores.state(of: $0) } == [
+                    .superseded, .queued, .superseded, .superseded, .queued,
+                ])
+            #expect(try await stores.delivery(of: accepted[0]).settledAt == stores.now)
+            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
+            #expect(try await stores.sendOne().text.contains(#"{"n":5}"#))
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
+    @Test("what is on its way stays on its way: newer state waits behind it")
+    func underWay() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let claimed = try #require(try await stores.claim().first)
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            let third = try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.state(of: first) == .sending)
+            #expect(try await stores.state(of: second) == .superseded)
+            try await stores.settle(claimed, .ok)
+            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
+            #expect(try await stores.state(of: third) == .accepted)
+        }
+    }
+
+    @Test("an end closes the lane: updates, ends and scheduled sends after it are refused")
+    func fence() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.end())
+            let later = stores.now.addingTimeInterval(60)
+            for request: BroadcastRequest in [.update(), .end(), .update(sendAt: later)] {
+                #expect(try await problem { try await stores.accept(request) } == .eventEnded)
+            }
+            try await stores.sendOne()
+            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+        }
+    }
+
+    @Test("an end for some audiences closes theirs; the event is over with the last of them")
+    func partialEnd() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            let key = try await stores.open(audiences: audiences)
+            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)
+            let rest = try await stores.accept(.update())
+            #expect(rest.deliveries.map(\.bundleID.rawValue) == ["com.example.B"])
+            #expect(
+                try await problem { try await stores.accept(.update(audiences: [audiences[0].selector])) } == .eventEnded)
+            try await stores.accept(.end())
+            #expect(try await stores.events.event(key, now: stores.now)?.state == .ended)
+            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+        }
+    }
+
+    @Test("the timestamp rises with every message of a lane, also within a second and when the clock goes back")
+    func timestamps() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            var sent: [Int] = []
+            for step in [0, 0.2, 0.2, -30, 5] {
+                stores.clock.advance(by: step)
+                try await stores.accept(.update())
+                sent.append(try await stores.sendOne().timestamp)
+            }
+            #expect(sent == [1_700_000_000, 1_700_000_001, 1_700_000_002, 1_700_000_003, 1_700_000_004])
+            stores.clock.advance(by: 100.75)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().timestamp == 1_700_000_000 + 76)
+        }
+    }
+
+    @Test("the first message goes at once, the next at the tick, and it is the newest then")
+    func laneInterval() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try #require(try await stores.claim(laneInterval: 1).first)
+            stores.clock.advance(by: 0.25)
+            try await stores.settle(first, .ok)
+            try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.claim(laneInterval: 1).isEmpty)
+            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.75))
+            stores.clock.advance(by: 0.5)
+            try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.claim(laneInterval: 1).isEmpty)
+            stores.clock.advance(by: 0.25)
+            #expect(try await stores.claim(laneInterval: 1).map { $0.text.contains(#"{"n":3}"#) } == [true])
+        }
+    }
+
+    @Test("what waited behind a message under way goes at the tick, too")
+    func laneIntervalBehind() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try #require(try await stores.claim(laneInterval: 1).first)
+            try await stores.accept(.update(#"{"n":2}"#))
+            stores.clock.advance(by: 0.25)
+            try await stores.settle(first, .ok)
+            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.75))
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 0.75)
+            #expect(try await stores.claim().count == 1)
+        }
+    }
+
+    @Test("lanes do not wait for one another, and a claim takes no more than it was asked to")
+    func manyLanes() async throws {
+        try await withStores { stores in
+            for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            for n in 1...5 { try await stores.accept(.update(), for: "match-\(n)") }
+            let two = try await stores.claim(limit: 2)
+            let rest = try await stores.claim(limit: 100)
+            #expect(two.count == 2)
+            #expect(rest.count == 3)
+            #expect(Set((two + rest).map(\.lane)).count == 5)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: leases")
+struct LeaseTests {
+    private let other = UUID()
+
+    @Test("when a lease ends, another replica gets the same message: same bytes, timestamp and request ID")
+    func leaseEnds() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            let first = try #require(try await stores.claim(lease: 5).first)
+            stores.clock.advance(by: 4.5)
+            #expect(try await stores.claim(by: other).isEmpty)
+            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.5))
+            stores.clock.advance(by: 0.5)
+            let second = try #require(try await stores.claim(by: other).first)
+            #expect(second.message == first.message)
+            #expect(second.id == first.id)
+            #expect(second.attempts == 2)
+        }
+    }
+
+    @Test("what a dead replica left gives way to newer state like anything else that waits")
+    func newerAfterDeath() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let left = try await stores.accept(.update(#"{"n":1}"#))
+            let first = try #require(try await stores.claim(lease: 5).first)
+            try await stores.accept(.update(#"{"n":2}"#))
+            stores.clock.advance(by: 5)
+            let second = try #require(try await stores.claim(by: other).first)
+            #expect(second.text.contains(#"{"n":2}"#))
+            #expect(try second.timestamp > first.timestamp)
+            #expect(try await stores.state(of: left) == .superseded)
+        }
+    }
+
+    @Test("a verdict whose lease has gone to another replica changes nothing")
+    func lateVerdict() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update())
+            let first = try #require(try await stores.claim(lease: 5).first)
+            stores.clock.advance(by: 5)
+            let second = try #require(try await stores.claim(by: other).first)
+            try await stores.settle(first, .rejected(.badRequest))
+            #expect(try await stores.state(of: accepted) == .sending)
+            try await stores.outbox.release([first], replica: stores.replica, now: stores.now)
+            #expect(try await stores.state(of: accepted) == .sending)
+            #expect(try await stores.claim().isEmpty)
+            try await stores.settle(second, .ok, by: other)
+            #expect(try await stores.state(of: accepted) == .accepted)
+        }
+    }
+
+    @Test("a replica's own late verdict does not free the lane under its next message")
+    func ownLateVerdict() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try #require(try await stores.claim(lease: 5).first)
+            try await stores.accept(.update(#"{"n":2}"#))
+            stores.clock.advance(by: 5)
+            let second = try #require(try await stores.claim(lease: 5).first)
+            try await stores.settle(first, .ok)
+            #expect(try await stores.claim(by: other).isEmpty)
+            try await stores.outbox.release([first], replica: stores.replica, now: stores.now)
+            #expect(try await stores.claim(by: other).isEmpty)
+            try await stores.settle(second, .ok)
+            #expect(try await stores.forgotten() == 0)
+        }
+    }
+
+    @Test("release gives back at once and uncharged")
+    func release() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update())
+            let first = try #require(try await stores.claim(laneInterval: 1).first)
+            try await stores.outbox.release([first], replica: stores.replica, now: stores.now)
+            #expect(try await stores.state(of: accepted) == .queued)
+            #expect(try await stores.delivery(of: accepted).attempts == 0)
+            let second = try #require(try await stores.claim(by: other, laneInterval: 1).first)
+            #expect(second.message == first.message)
+            #expect(second.attempts == 1)
+        }
+    }
+
+    @Test("a new channel does not free a lane whose message is still under way to the old one")
+    func reconnectedUnderWay() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim().first)
+            _ = try await stores.channels.beginDeletion(
+                old.id, of: .sample(), in: .production, force: true, now: stores.now,
+                leasedUntil: stores.now.addingTimeInterval(10))
+            stores.clock.advance(by: 0.5)
+            try await stores.provision()
+            #expect(try await stores.claim(by: other).isEmpty)
+            try await stores.settle(claimed, .retry(at: stores.now.addingTimeInterval(1), reason: "x"))
+            stores.clock.advance(by: 1)
+            let again = try await stores.sendOne()
+            #expect(again.message.requestID == claimed.message.requestID)
+            #expect(again.message.channelID == (try await stores.channel()).channelID)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: settle")
+struct SettleTests {
+    @Test("a retry waits for its time and repeats every byte, with one more attempt")
+    func retry() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update())
+            let first = try #require(try await stores.claim().first)
+            let at = stores.now.addingTimeInterval(30)
+            try await stores.settle(first, .retry(at: at, reason: "ServiceUnavailable"))
+            let waiting = try await stores.delivery(of: accepted)
+            #expect(waiting.state == .queued)
+            #expect(waiting.nextAttemptAt == at)
+            #expect(waiting.reason == "ServiceUnavailable")
+            #expect(try await stores.outbox.nextDue() == at)
+
+            stores.clock.advance(by: 29)
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 1)
+            let second = try #require(try await stores.claim().first)
+            #expect(second.message == first.message)
+            #expect(second.id == first.id)
+            #expect(second.attempts == 2)
+            try await stores.settle(second, .ok)
+            #expect(try await stores.delivery(of: accepted).attempts == 2)
+        }
+    }
+
+    @Test("a new message does not hurry the retry of an alerting one before it")
+    func retryBeforeNewer() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
+            let first = try #require(try await stores.claim().first)
+            try await stores.settle(first, .retry(at: stores.now.addingTimeInterval(10), reason: "x"))
+            try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(10))
+            stores.clock.advance(by: 10)
+            #expect(try await stores.sendOne().message == first.message)
+            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
+        }
+    }
+
+    @Test("a retry is given up as soon as newer state waits: when it is settled, and when the newer comes later")
+    func retryGivenUp() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let claimed = try #require(try await stores.claim().first)
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            try await stores.settle(claimed, .retry(at: stores.now.addingTimeInterval(10), reason: "x"))
+            #expect(try await stores.state(of: first) == .superseded)
+            let next = try #require(try await stores.claim().first)
+            #expect(next.text.contains(#"{"n":2}"#))
+
+            try await stores.settle(next, .retry(at: stores.now.addingTimeInterval(10), reason: "x"))
+            try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.state(of: second) == .superseded)
+            #expect(try await stores.delivery(of: second).nextAttemptAt == nil)
+            let last = try await stores.sendOne()
+            #expect(last.text.contains(#"{"n":3}"#))
+            #expect(try last.timestamp > next.timestamp)
+        }
+    }
+
+    @Test("a refusal for good and a deadline that would pass settle the delivery and free the lane")
+    func final() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let refused = try await stores.accept(.update())
+            try await stores.settle(try #require(try await stores.claim().first), .rejected(.badRequest))
+            #expect(try await stores.state(of: refused) == .rejected)
+            #expect(try await stores.delivery(of: refused).reason == "BadPriority")
+
+            let late = try await stores.accept(.update())
+            try await stores.settle(try #require(try await stores.claim().first), .expired(reason: "no answer"))
+            #expect(try await stores.state(of: late) == .expired)
+            #expect(try await stores.delivery(of: late).reason == "no answer")
+
+            try await stores.accept(.update())
+            try await stores.sendOne()
+        }
+    }
+
+    @Test("what waited beyond its deadline is marked, not sent")
+    func expired() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let short = try await stores.accept(.update(#"{"n":1}"#, alert: "{}", expiresIn: 10))
+            let long = try await stores.accept(.update(#"{"n":2}"#, expiresIn: 20))
+            stores.clock.advance(by: 10)
+            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
+            #expect(try await stores.state(of: short) == .expired)
+            #expect(try await stores.delivery(of: short).settledAt == stores.now)
+            #expect(try await stores.delivery(of: short).attempts == 0)
+            #expect(try await stores.state(of: long) == .accepted)
+        }
+    }
+
+    @Test("a batch settles every lane it names")
+    func batch() async throws {
+        try await withStores { stores in
+            for n in 1...3 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            var accepted: [Broadcast] = []
+            for n in 1...3 { accepted.append(try await stores.accept(.update(#"{"n":\#(n)}"#), for: "match-\(n)")) }
+            let claimed = try await stores.claim().sorted { $0.id < $1.id }
+            let at = stores.now.addingTimeInterval(1)
+            let verdicts: [Verdict] = [.ok, .retry(at: at, reason: "x"), .rejected(.badRequest)]
+            try await stores.outbox.settle(
+                zip(claimed, verdicts).map { Settlement(delivery: $0.id, lane: $0.lane, verdict: $1) },
+                replica: stores.replica, now: stores.now)
+            #expect(
+                try await accepted.asyncMap { try await stores.state(of: $0) } == [.accepted, .queued, .rejected])
+            try await stores.outbox.settle([], replica: stores.replica, now: stores.now)
+        }
+    }
+
+    @Test("a gone channel is marked missing, and its replacement gets what comes next")
+    func channelGone() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let lost = try await stores.channel()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let claimed = try #require(try await stores.claim().first)
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            try await stores.settle(claimed, .channelGone(.channelGone))
+            #expect(try await stores.state(of: first) == .rejected)
+            #expect(try await stores.channel().state == .missing)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.forgotten() == 0)
+
+            try await stores.provision()
+            let replacement = try await stores.channel()
+            #expect(replacement.state == .active)
+            #expect(replacement.id != lost.id)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.channelID == replacement.channelID)
+            #expect(sent.text.contains(#"{"n":2}"#))
+            #expect(try sent.timestamp > claimed.timestamp)
+            #expect(try await stores.delivery(of: second).channelID == replacement.channelID)
+        }
+    }
+
+    @Test("the late news that an earlier channel is gone does not touch the one in its place")
+    func lateNews() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim().first)
+            let deletion = try await stores.channels.beginDeletion(
+                old.id, of: .sample(), in: .production, force: true, now: stores.now,
+                leasedUntil: stores.now.addingTimeInterval(10))
+            stores.clock.advance(by: 0.5)
+            try await stores.provision()
+            _ = try await stores.channels.record(.deleted, of: deletion.channel.id, now: stores.now)
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            try await stores.settle(claimed, .channelGone(.channelGone))
+            #expect(try await stores.channel().state == .active)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Every store on one fresh database, with a clock the test holds and the steps most tests begin with.
+struct Stores: Sendable {
+    let pool: PostgresPool
+    let clock = ManualClock()
+    let replica = UUID()
+    let apps: PostgresAppStore
+    let events: PostgresEventStore
+    let channels: PostgresChannelStore
+    let outbox: PostgresOutbox
+    let keys: PostgresKeyStore
+
+    /// Seconds an ended event's channel is kept.
+    static let retireAfter = 14_400.0
+
+    static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
+        try DeliveryPlan(request, audiences: audiences, now: now)
+    }
+
+    init(_ test: TestDatabase) {
+        pool = test.pool
+        apps = PostgresAppStore(test.database)
+        events = PostgresEventStore(test.database)
+        channels = PostgresChannelStore(test.database)
+        outbox = PostgresOutbox(test.database)
+        keys = PostgresKeyStore(test.database)
+    }
+
+    var now: Date { clock.now }
+
+    // MARK: Apps, events, channels
+
+    /// Registers the app of each audience that is not known yet and puts the event. No channel exists then.
+    @discardableResult
+    func put(_ specification: EventSpecification) async throws -> Event {
+        for bundleID in Set(specification.audiences.map(\.bundleID)) where try await apps.app(bundleID) == nil {
+            _ = try await apps.put(.sample(bundleID.rawValue, at: now))
+        }
+        return try await events.put(specification, now: now).event
+    }
+
+    @discardableResult
+    func align() async throws -> Int { try await channels.align(now: now, retireAfter: Self.retireAfter) }
+
+    func claimChannels(limit: Int = 100) async throws -> [ChannelTask] {
+        try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)
+    }
+
+    /// Aligns and has every call that is due succeed, as a Provisioner would with a healthy APNs.
+    ///
+    /// - Returns: the channels as they are then.
+    @discardableResult
+    func provision() async throws -> [Channel] {
+        try await align()
+        var done: [Channel] = []
+        for task in try await claimChannels() {
+            let outcome: ChannelOutcome =
+                task.channel.state == .creating ? .created(channelID: "apple-\(task.channel.id)") : .deleted
+            done.append(try await channels.record(outcome, of: task.channel.id, now: now))
+        }
+        return done
+    }
+
+    /// An event whose audiences have their channels.
+    @discardableResult
+    func open(_ key: String = "match-1", audiences: [Audience]? = nil) async throws -> EventKey {
+        let event = try await put(.sample(key, audiences: audiences))
+        try await provision()
+        return event.specification.key
+    }
+
+    /// The channel of the event's only audience, the newest first.
+    func channel(of key: String = "match-1") async throws -> Channel {
+        let bundleID = try BundleID.sample()
+        let page = try await channels.channels(
+            of: bundleID, in: .production, where: ChannelFilter(eventKey: try .sample(key)), PageRequest())
+        return try #require(page.items.last)
+    }
+
+    // MARK: Broadcasts
+
+    @discardableResult
+    func accept(_ request: BroadcastRequest, for key: String = "match-1") async throws -> Broadcast {
+        try #require(try await accept([request], for: key).first).get()
+    }
+
+    func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<Broadcast, Problem>] {
+        let key = try EventKey.sample(key)
+        return try await outbox.accept(
+            requests.map { BroadcastIntake(eventKey: key, request: $0) }, now: now, plan: Self.plan)
+    }
+
+    func claim(
+        by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0
+    ) async throws -> [ClaimedDelivery] {
+        try await outbox.claim(
+            now: now, leasedUntil: now.addingTimeInterval(lease), replica: replica ?? self.replica, limit: limit,
+            laneInterval: laneInterval)
+    }
+
+    func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
+        try await outbox.settle(
+            [Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict)],
+            replica: replica ?? self.replica, now: now)
+    }
+
+    /// Claims the one message that is due and has Apple accept it.
+    @discardableResult
+    func sendOne() async throws -> ClaimedDelivery {
+        let claimed = try await claim()
+        #expect(claimed.count == 1)
+        let delivery = try #require(claimed.first)
+        try await settle(delivery, .accepted(APNsReceipt(requestID: nil)))
+        return delivery
+    }
+
+    /// The only delivery of a broadcast, as it is now.
+    func delivery(of broadcast: Broadcast) async throws -> Delivery {
+        let deliveries = try #require(try await outbox.broadcast(broadcast.id)).deliveries
+        #expect(deliveries.count == 1)
+        return try #require(deliveries.first)
+    }
+
+    func state(of broadcast: Broadcast) async throws -> Delivery.State { try await delivery(of: broadcast).state }
+
+    /// Deliveries that wait on a lane that will never look after them.
+    func forgotten() async throws -> Int {
+        try await count(
+            """
+            select count(*) as n from deliveries d join lanes l on l.id = d.lane
+            where d.settled_at is null and l.due_at is null
+            """)
+    }
+
+    func count(_ query: PostgresQuery) async throws -> Int {
+        try #require(try await pool.query(query).first).decode(Int.self, "n")
+    }
+}
+
+/// Runs a test with stores on a database of its own.
+func withStores(_ body: (Stores) async throws -> Void) async throws {
+    try await withDatabase { try await body(Stores($0)) }
+}
+
+/// The kind of the problem that `body` throws; the test fails when it throws none.
+func problem<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async throws -> Problem.Kind? {
+    do {
+        _ = try await body()
+        Issue.record("nothing was refused", sourceLocation: sourceLocation)
+        return nil
+    } catch let problem as Problem {
+        return problem.kind
+    }
+}
+
+extension ClaimedDelivery {
+    /// `aps.timestamp` of the message.
+    var timestamp: Int {
+        get throws {
+            let rest = text.dropFirst(#"{"aps":{"timestamp":"#.count)
+            return try #require(Int(rest.prefix { $0.isNumber }))
+        }
+    }
+
+    /// The body as text.
+    var text: String { String(decoding: message.body, as: UTF8.self) }
+}
+
+extension Verdict {
+    static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
+}
