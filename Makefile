@@ -5,7 +5,7 @@ SWIFT_FLAGS ?=
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test lint format migrations bench clean
+.PHONY: help setup build demo run test lint format migrations bench docker clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -26,9 +26,10 @@ test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build
 
-lint: ## check format and imports
+lint: ## check format, imports and the embedded migrations
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
 	scripts/check-imports
+	scripts/embed-migrations --check
 
 format: ## format every Swift file in place
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
@@ -38,8 +39,12 @@ migrations: setup ## after a change in migrations/: embed them and write schema.
 	scripts/check-migrations --write
 
 bench: setup ## measure against pgbench and h2load (docs/benchmarks.md)
+	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
 	Benchmarks/postgres-vs-pgbench.sh
 	Benchmarks/http2-vs-h2load.sh
+
+docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C
+	docker compose -f docker/compose.yaml up --build
 
 clean: ## remove what was built
 	rm -rf .build

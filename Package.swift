@@ -162,7 +162,9 @@ let package = Package(
             name: "PostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", log], swiftSettings: settings),
         .testTarget(
             name: "HTTP2Tests",
-            dependencies: ["HTTP2", "CNghttp2", crypto, log, nioCore, nioEmbedded, nioPosix, nioSSL, x509],
+            dependencies: [
+                "HTTP2", "CNghttp2", asn1, crypto, log, nioConcurrency, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", log], swiftSettings: settings),

@@ -14,7 +14,6 @@ extension APNsClient: APNsGateway {
                 HTTP2Header(APNsHeader.priority, String(message.priority.rawValue)),
                 HTTP2Header(APNsHeader.expiration, String(message.expiration), indexing: .never),
                 Self.requestID(message.requestID),
-                HTTP2Header(APNsHeader.contentType, "application/json"),
             ],
             body: message.body)
         return await perform(call, at: endpoint, as: address.credentials).map { _ in .success(()) }
@@ -26,7 +25,7 @@ extension APNsClient: APNsGateway {
         let body = #"{"message-storage-policy":\#(storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
         return await manage(
             "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
-            headers: [HTTP2Header(APNsHeader.contentType, "application/json")], body: Array(body.utf8)
+            body: Array(body.utf8)
         ).map { response in
             // Without the ID the channel may exist all the same: only the list can tell.
             guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {

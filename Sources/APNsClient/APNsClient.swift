@@ -62,7 +62,7 @@ package final class APNsClient: Sendable {
         let deadline = clock.now + settings.requestTimeout
         var why = "no connection to \(endpoint.authority) in time"
         var renewed = false
-        while true {
+        for _ in 0..<Self.maximumSends {
             let remaining = clock.now.duration(to: deadline)
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             do {
@@ -90,7 +90,11 @@ package final class APNsClient: Sendable {
                 return .unsent("\(error)")
             }
         }
+        return .unsent(why)
     }
+
+    /// How often one call is put on the wire at most: connections that keep refusing it will not do better.
+    private static let maximumSends = 5
 
     private func request(_ call: Call, _ endpoint: Endpoint, _ token: ProviderToken) -> HTTP2Request {
         HTTP2Request(

@@ -12,15 +12,10 @@ internal import Testing
 /// Clusters whose process ends in the middle; the process is a real one.
 @Suite(.timeLimit(.minutes(1)))
 struct CrashTests {
-    private let workshop: Workshop
-
-    init() throws {
-        workshop = try Workshop()
-    }
-
     @Test func theNextStartTakesOverAfterKill() async throws {
-        let directory = workshop.directory
-        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
+        let workshop = try Workshop(name: "kill-\(getpid())")
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            let directory = Workshop.folder(named: "kill-\(getppid())") + "/data"
             let cluster = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
             let connection = try await cluster.start()
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
@@ -35,8 +30,9 @@ struct CrashTests {
     }
 
     @Test func theServerEndsWithAProcessThatForgetsIt() async throws {
-        let directory = workshop.directory
-        await #expect(processExitsWith: .success) { [directory = directory as String] in
+        let workshop = try Workshop(name: "exit-\(getpid())")
+        await #expect(processExitsWith: .success) {
+            let directory = Workshop.folder(named: "exit-\(getppid())") + "/data"
             let cluster = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
             _ = try await cluster.start()
             exit(0)
@@ -46,9 +42,10 @@ struct CrashTests {
     }
 
     @Test func anotherProcessIsRefused() async throws {
+        let workshop = try Workshop(name: "second-\(getpid())")
         try await workshop.withCluster { _, connection in
-            let directory = workshop.directory
-            await #expect(processExitsWith: .success) { [directory = directory as String] in
+            await #expect(processExitsWith: .success) {
+                let directory = Workshop.folder(named: "second-\(getppid())") + "/data"
                 let second = PostgresCluster(directory: directory, logger: Workshop.silence, durable: false)
                 let refusal = await #expect(throws: PostgresClusterError.self) { _ = try await second.start() }
                 #expect(refusal?.reason == .heldByProcess(path: directory, pid: Int(getppid())))
@@ -59,6 +56,7 @@ struct CrashTests {
     }
 
     @Test func aServerWithoutAMasterIsStoppedAndReplaced() async throws {
+        let workshop = try Workshop()
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
         }
@@ -71,6 +69,7 @@ struct CrashTests {
     }
 
     @Test func repairsTheDataOfAServerThatWasKilled() async throws {
+        let workshop = try Workshop()
         let cluster = workshop.cluster()
         let connection = try await cluster.start()
         _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
@@ -85,6 +84,7 @@ struct CrashTests {
     }
 
     @Test func aProcessNumberThatIsSomebodyElsesNowDoesNotStandInTheWay() async throws {
+        let workshop = try Workshop()
         try await workshop.withCluster { _, _ in }
         let file = "\(workshop.directory)/postgres/postmaster.pid"
         // This test's own process: alive, and no PostgreSQL.

@@ -15,13 +15,17 @@ final class Workshop: Sendable {
 
     let folder: String
 
-    init() throws {
-        let name = "grandstand-test-" + UUID().uuidString
-        let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
-        folder = place.appendingPathComponent(name).path
+    init(name: String = UUID().uuidString) throws {
+        folder = Self.folder(named: name)
         // As `mktemp -d` makes them: nobody else may enter.
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// A name both a test and a process it starts can know: that process's parent is the test's.
+    static func folder(named name: String) -> String {
+        let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
+        return place.appendingPathComponent("grandstand-test-\(name)").path
     }
 
     deinit {

@@ -1,9 +1,11 @@
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandApp
 internal import Testing
 
 /// Keys and scopes on every route, and what needs none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccessTests {
     struct Operation: Sendable, CustomStringConvertible {
         let method: String
@@ -67,7 +69,7 @@ struct AccessTests {
             try await stage.putEvent("both", [Stage.audience(.development, .noMessageStored), Stage.audience(.development, .noMessageStored, of: "com.example.Other")])
             let all: Set<APIKey.Scope> = [.lookup, .organise, .operate]
             let own = try await stage.caller(all, app: "com.example.Stadium")
-            let other = try await stage.caller(all, app: "com.example.other")
+            let other = try await stage.caller(all, app: "com.example.Other")
 
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {}}"#)
             let paths = [

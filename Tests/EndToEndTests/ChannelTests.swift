@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// Channels by hand, the quota, and the quirk about capitals.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ChannelTests {
     private static let path = "/v1/apps/\(Stage.bundleID)/development/channels"
 

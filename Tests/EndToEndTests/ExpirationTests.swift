@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// What `apns-expiration` each storage policy gets, and what is refused before anything is queued.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExpirationTests {
     @Test func `each channel gets the expiration its policy allows`() async throws {
         try await Stage.with { stage in

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 /// The hot path.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LookupTests {
     private static let path = "/v1/lookup/com.example.Stadium/development/derby"
 

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// APNs down, slow, or refusing: what was accepted goes out as soon as it can, unchanged.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OutageTests {
     @Test func `an event declared while APNs refuses gets its channel by itself`() async throws {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in

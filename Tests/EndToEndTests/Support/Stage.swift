@@ -12,6 +12,8 @@ internal import Testing
 struct Stage: Sendable {
     let simulator: Simulator
     let server: Server
+    /// The server's run; cancelling it is a graceful stop, as SIGTERM is.
+    let running: Task<Void, any Error>
     let url: String
     /// With a key of scope `admin`.
     let api: HTTPCaller
@@ -34,7 +36,17 @@ struct Stage: Sendable {
     ///   - options: changes the simulator's options before its start.
     static func with(
         settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
-        _ body: @escaping @Sendable (Stage) async throws -> Void
+        _ body: (Stage) async throws -> Void
+    ) async throws {
+        try await place(settings: settings, options: options) { environment, simulator in
+            try await serve(environment, simulator: simulator, body)
+        }
+    }
+
+    /// Gives `body` a running simulator and the settings of a server that belongs to it, for as many servers as it likes.
+    static func place(
+        settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
+        _ body: ([String: String], Simulator) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         var simulatorOptions = SimulatorOptions(directory: folder.path + "/apns")
@@ -43,8 +55,8 @@ struct Stage: Sendable {
         let addresses = try await simulator.start()
         do {
             try await withDatabase { database in
-                let environment = apns(addresses).merging(["DATABASE_URL": database.connectionString]) { $1 }.merging(settings) { $1 }
-                try await serve(environment, simulator: simulator, body)
+                let database = ["DATABASE_URL": database.connectionString]
+                try await body(apns(addresses).merging(database) { $1 }.merging(settings) { $1 }, simulator)
             }
             await simulator.stop()
         } catch {
@@ -69,34 +81,31 @@ struct Stage: Sendable {
 
     /// Builds and runs a server for as long as `body` takes; returns once it has stopped.
     static func serve(
-        _ environment: [String: String], simulator: Simulator,
-        _ body: @escaping @Sendable (Stage) async throws -> Void
+        _ environment: [String: String], simulator: Simulator, _ body: (Stage) async throws -> Void
     ) async throws {
         let server = try await Server.build(try Configuration(environment: environment), logger: logger)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { continuation.finish() }
-                try await server.run { continuation.yield($0) }
-            }
-            group.addTask {
-                var iterator = ports.makeAsyncIterator()
-                let port = try #require(await iterator.next(), "the server did not start")
-                let url = "http://127.0.0.1:\(port)"
-                let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
-                try await body(
-                    Stage(
-                        simulator: simulator, server: server, url: url, api: HTTPCaller(url: url, secret: secret),
-                        client: GrandstandClient(url: try #require(URL(string: url)), apiKey: secret)))
-            }
-            // The first to end is the body, unless the server failed.
-            defer { group.cancelAll() }
-            try await group.next()
-            group.cancelAll()
-            while let result = await group.nextResult() {
-                if case .failure(let error) = result, !(error is CancellationError) { throw error }
-            }
+        let running = Task {
+            defer { continuation.finish() }
+            try await server.run { continuation.yield($0) }
         }
+        do {
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next(), "the server did not start")
+            let url = "http://127.0.0.1:\(port)"
+            let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
+            try await body(
+                Stage(
+                    simulator: simulator, server: server, running: running, url: url,
+                    api: HTTPCaller(url: url, secret: secret),
+                    client: GrandstandClient(url: try #require(URL(string: url)), apiKey: secret)))
+        } catch {
+            running.cancel()
+            try await running.value
+            throw error
+        }
+        running.cancel()
+        try await running.value
     }
 
     /// A caller with a key of these scopes.

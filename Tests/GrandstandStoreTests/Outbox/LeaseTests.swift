@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -100,9 +99,7 @@ struct LeaseTests {
             let old = try await stores.channel()
             try await stores.accept(.update())
             let claimed = try #require(try await stores.claim().first)
-            _ = try await stores.channels.beginDeletion(
-                old.id, of: .sample(), in: .production, force: true, now: stores.now,
-                leasedUntil: stores.now.addingTimeInterval(10))
+            try await stores.forceDeletion(of: old)
             stores.clock.advance(by: 0.5)
             try await stores.provision()
             #expect(try await stores.claim(by: other).isEmpty)

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -158,12 +157,10 @@ struct SettleTests {
             let old = try await stores.channel()
             try await stores.accept(.update())
             let claimed = try #require(try await stores.claim().first)
-            let deletion = try await stores.channels.beginDeletion(
-                old.id, of: .sample(), in: .production, force: true, now: stores.now,
-                leasedUntil: stores.now.addingTimeInterval(10))
+            try await stores.forceDeletion(of: old)
             stores.clock.advance(by: 0.5)
             try await stores.provision()
-            _ = try await stores.channels.record(.deleted, of: deletion.channel.id, now: stores.now)
+            _ = try await stores.channels.record(.deleted, of: old.id, now: stores.now)
             let new = try await stores.channel()
             #expect(new.id != old.id)
             try await stores.settle(claimed, .channelGone(.channelGone))

@@ -84,6 +84,13 @@ struct Stores: Sendable {
         return try #require(page.items.last)
     }
 
+    /// Begins the deletion of the event's channel though the event needs it.
+    func forceDeletion(of channel: Channel) async throws {
+        _ = try await channels.beginDeletion(
+            channel.id, of: channel.bundleID, in: channel.environment, force: true, now: now,
+            leasedUntil: now.addingTimeInterval(10))
+    }
+
     // MARK: Broadcasts
 
     @discardableResult

@@ -29,8 +29,8 @@ struct JSONFieldsTests {
     @Test("an unknown field of a nested object is found too, and its name is escaped in the pointer")
     func nested() throws {
         var fields = try fields(#"{"inner": {"a/b~c": 1}}"#)
-        let inner = try #require(fields.fields("inner"))
-        fields.absorb(inner)
+        let inner = fields.fields("inner")
+        fields.absorb(try #require(inner))
         #expect { try fields.finish() } throws: { error in
             (error as? Problem)?.errors.map(\.pointer) == ["/inner/a~1b~0c"]
         }

@@ -1,0 +1,43 @@
+internal import APNsClient
+internal import APNsWire
+internal import Testing
+
+struct EndpointTests {
+    @Test(arguments: [
+        ("https://api.push.apple.com", "api.push.apple.com", 443, "api.push.apple.com"),
+        ("https://api.push.apple.com:443", "api.push.apple.com", 443, "api.push.apple.com"),
+        ("https://api.push.apple.com/", "api.push.apple.com", 443, "api.push.apple.com"),
+        (
+            "https://api-manage-broadcast.push.apple.com:2196", "api-manage-broadcast.push.apple.com", 2196,
+            "api-manage-broadcast.push.apple.com:2196"
+        ),
+        ("https://127.0.0.1:8443/", "127.0.0.1", 8443, "127.0.0.1:8443"),
+        ("https://[::1]:8443", "::1", 8443, "[::1]:8443"),
+        ("https://[::1]", "::1", 443, "[::1]"),
+        ("https://localhost:1", "localhost", 1, "localhost:1"),
+        ("https://localhost:65535", "localhost", 65_535, "localhost:65535"),
+    ])
+    func `a base URL is host and port together`(_ url: String, host: String, port: Int, authority: String) throws {
+        let endpoint = try #require(Endpoint(url: url))
+        #expect(endpoint.host == host)
+        #expect(endpoint.port == port)
+        #expect(endpoint.authority == authority)
+    }
+
+    @Test(arguments: [
+        "", "https://", "https:///", "http://api.push.apple.com", "api.push.apple.com:443", "https://host:", "https://host:0",
+        "https://host:65536", "https://host:x", "https://host:-1", "https://host:+1", "https://:443", "https://host/path", "https://host//",
+        "https://user@host", "https://host:1:2", "https://[::1", "https://[]", "https://[::1]x", "https://::1",
+        "https://host name", "https://host?a=b", "https://host#a", " https://host",
+    ])
+    func `anything else is none`(_ url: String) {
+        #expect(Endpoint(url: url) == nil)
+    }
+
+    @Test(arguments: APNsEnvironment.allCases)
+    func `Apple's own are read`(_ environment: APNsEnvironment) {
+        #expect(Endpoint(url: environment.sendURL)?.port == 443)
+        // Not symmetric: sandbox 2195, production 2196 (apns-contract 1.1).
+        #expect(Endpoint(url: environment.manageURL)?.port == (environment == .development ? 2_195 : 2_196))
+    }
+}

@@ -1,0 +1,143 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+internal import APNsClient
+
+/// The five calls as APNs sees them, and its answers as the rest of Grandstand sees them.
+@Suite(.timeLimit(.minutes(1)))
+struct GatewayTests {
+    @Test(arguments: StoragePolicy.allCases)
+    func `a channel is created, read, listed and deleted`(_ policy: StoragePolicy) async throws {
+        try await Door.with { door in
+            let requestID = UUID()
+            let created = await door.client.createChannel(policy, at: Door.address, requestID: requestID)
+            let channelID = try created.value()
+            #expect(created.receipt?.requestID == requestID.uuidString.lowercased())
+            #expect(try await door.client.readChannel(channelID, at: Door.address).value() == policy)
+            #expect(try await door.client.listChannels(at: Door.address).value() == [channelID])
+            var production = Door.address
+            production.environment = .production
+            #expect(try await door.client.listChannels(at: production).value() == [])
+
+            let deletionID = UUID()
+            let deleted = await door.client.deleteChannel(channelID, at: Door.address, requestID: deletionID)
+            #expect(deleted.receipt?.requestID == deletionID.uuidString.lowercased())
+            #expect(try await door.client.listChannels(at: Door.address).value() == [])
+            #expect(await door.client.readChannel(channelID, at: Door.address).refusal?.reason == .channelNotRegistered)
+            // Observed live: 404 BadPath for what is deleted already.
+            let again = await door.client.deleteChannel(channelID, at: Door.address, requestID: UUID()).refusal
+            #expect(again?.status == 404)
+            #expect(again?.reason == .badPath)
+
+            let requests = door.simulator.journal().map(\.request)
+            #expect(Set(requests.map(\.path)) == ["/1/apps/com.example.Stadium/channels", "/1/apps/com.example.Stadium/all-channels"])
+            let creation = try #require(requests.first)
+            #expect(creation.method == "POST")
+            #expect(creation.body == Array(#"{"message-storage-policy":\#(policy.wireValue),"push-type":"LiveActivity"}"#.utf8))
+            #expect(requests.filter { $0.method == "DELETE" }.allSatisfy { $0[header: "apns-channel-id"] == channelID && $0.body.isEmpty })
+            #expect(requests.allSatisfy { $0[header: "apns-request-id"].map { UUID(uuidString: $0) != nil && $0 == $0.lowercased() } == true })
+        }
+    }
+
+    @Test func `a broadcast carries its headers and body as they are`() async throws {
+        try await Door.with { door in
+            let channelID = try await door.makeChannel(.mostRecentMessageStored)
+            let expiration = Int(Date().timeIntervalSince1970) + 60
+            let message = Door.message(to: channelID, expiration: expiration)
+            let answer = await door.client.send(message, to: Door.address)
+            #expect(answer.receipt?.requestID == message.requestID.uuidString.lowercased())
+            #expect(answer.receipt?.uniqueID?.isEmpty == false)
+
+            let sent = try #require(try await door.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }.first?.request)
+            #expect(sent.method == "POST")
+            #expect(sent.path == "/4/broadcasts/apps/com.example.Stadium")
+            #expect(sent.body == message.body)
+            #expect(sent[header: "apns-channel-id"] == channelID)
+            #expect(sent[header: "apns-push-type"] == "liveactivity")
+            #expect(sent[header: "apns-priority"] == "10")
+            #expect(sent[header: "apns-expiration"] == String(expiration))
+            #expect(sent[header: "authorization"]?.hasPrefix("bearer ") == true)
+        }
+    }
+
+    @Test func `management paths are lowercased when the address says so, the send path never is`() async throws {
+        try await Door.with(options: { $0.capitals = .refused }) { door in
+            let refusal = await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).refusal
+            #expect(refusal?.status == 403)
+            #expect(refusal?.reason == .topicMismatch)
+            var address = Door.address
+            address.managementPath = .lowercased
+            let channelID = try await door.client.createChannel(.noMessageStored, at: address, requestID: UUID()).value()
+            #expect(try await door.client.listChannels(at: address).value() == [channelID])
+            _ = try await door.client.send(Door.message(to: channelID), to: address).value()
+            #expect(door.simulator.journal().last?.request.path == "/4/broadcasts/apps/com.example.Stadium")
+        }
+    }
+
+    @Test func `a refusal is told with status, reason, request and what APNs asked to wait`() async throws {
+        try await Door.with { door in
+            var answer = SimulatorAnswer.refusal(.tooManyRequests)
+            answer.headers.append(.init("retry-after", "7"))
+            door.simulator.answerNext(with: answer)
+            let message = Door.message(to: "dGVzdA==")
+            let refusal = try #require(await door.client.send(message, to: Door.address).refusal)
+            #expect(refusal.status == 429)
+            #expect(refusal.reason == .tooManyRequests)
+            #expect(refusal.retryAfter == 7)
+            #expect(refusal.requestID == message.requestID.uuidString.lowercased())
+        }
+    }
+
+    @Test(arguments: [
+        (503, #"{"reason":"Service Unavailable"}"#, "ServiceUnavailable"),
+        (400, #"{"reason":"FeatureNotEnabled"}"#, "BroadcastFeatureNotEnabled"),
+        (418, #"{"reason":"Teapot","timestamp":1}"#, "Teapot"),
+        (502, "<html>bad gateway</html>", "HTTP502"),
+        (500, "", "HTTP500"),
+        (403, #"{"reason":""}"#, "HTTP403"),
+        (403, #"{"reason":5}"#, "HTTP403"),
+        (410, #"["reason"]"#, "HTTP410"),
+    ])
+    func `a refusal in any words keeps them, or its status`(_ status: Int, _ body: String, _ reason: String) async throws {
+        try await Door.with { door in
+            door.simulator.answerNext(with: SimulatorAnswer(status: status, body: Array(body.utf8)))
+            let refusal = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).refusal
+            #expect(refusal?.status == status)
+            #expect(refusal?.reason.rawValue == reason)
+        }
+    }
+
+    @Test func `a creation that names no channel is unanswered`() async throws {
+        try await Door.with { door in
+            door.simulator.answerNext(with: SimulatorAnswer(status: 201))
+            #expect(await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).isUnanswered)
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#, #"{"channels":["a""#,
+        #"{"channels":["a"]} "#, #"{"Channels":[]}"#,
+    ])
+    func `a list that cannot be read whole is unanswered, never short`(_ body: String) async throws {
+        try await Door.with { door in
+            door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
+            let answer = await door.client.listChannels(at: Door.address)
+            if body == #"{"channels":["a"]} "# {
+                #expect(try answer.value() == ["a"])
+            } else {
+                #expect(answer.isUnanswered, "\(answer)")
+            }
+        }
+    }
+
+    @Test(arguments: ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#])
+    func `a description without a policy we know is unanswered`(_ body: String) async throws {
+        try await Door.with { door in
+            door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
+            #expect(await door.client.readChannel("dGVzdA==", at: Door.address).isUnanswered)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Crypto
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import APNsClient
+
+struct KeyRingTests {
+    private static let keyID = KeyFolder.credentials.keyID
+
+    @Test func `a P-256 key in PEM is ok`() throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let ring = KeyRing(directory: folder.path)
+        #expect(ring.state(of: Self.keyID) == .ok)
+        #expect(ring.faults() == [])
+    }
+
+    @Test func `a file that is not there is missing, until it comes`() throws {
+        let folder = try KeyFolder()
+        let ring = KeyRing(directory: folder.path)
+        #expect(ring.state(of: Self.keyID) == .missing)
+        // Apps may be registered before their keys arrive: nothing to complain of.
+        #expect(ring.faults() == [])
+        try folder.writeKey()
+        #expect(ring.state(of: Self.keyID) == .ok)
+        try FileManager.default.removeItem(atPath: folder.file())
+        #expect(ring.state(of: Self.keyID) == .missing)
+    }
+
+    @Test func `a folder that is not there has no faults`() {
+        let ring = KeyRing(directory: "/nowhere/at/all")
+        #expect(ring.faults() == [])
+        #expect(ring.state(of: Self.keyID) == .missing)
+    }
+
+    @Test(arguments: [
+        "", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+        P384.Signing.PrivateKey().pemRepresentation, P256.Signing.PrivateKey().publicKey.pemRepresentation,
+    ])
+    func `a file that holds no P-256 key is unreadable, and its fault says what to do without quoting it`(
+        _ content: String
+    ) throws {
+        let folder = try KeyFolder()
+        try folder.write(content)
+        let ring = KeyRing(directory: folder.path)
+        #expect(ring.state(of: Self.keyID) == .unreadable)
+        let fault = try #require(ring.faults().first)
+        #expect(fault.contains(folder.file()))
+        #expect(fault.contains("P-256"))
+        #expect(!fault.contains("\n"))
+        for line in content.split(separator: "\n") { #expect(!fault.contains(line)) }
+    }
+
+    @Test func `a file that is no text is unreadable`() throws {
+        let folder = try KeyFolder()
+        try Data([0xFF, 0xFE, 0x00, 0xC3]).write(to: URL(fileURLWithPath: folder.file()))
+        #expect(KeyRing(directory: folder.path).state(of: Self.keyID) == .unreadable)
+    }
+
+    @Test func `a folder in a key's place is unreadable`() throws {
+        let folder = try KeyFolder()
+        try FileManager.default.createDirectory(atPath: folder.file(), withIntermediateDirectories: false)
+        #expect(KeyRing(directory: folder.path).state(of: Self.keyID) == .unreadable)
+    }
+
+    @Test func `every bad file is named, in order, and no other file is looked at`() throws {
+        let folder = try KeyFolder()
+        try folder.write("bad", keyID: "BBBBBBBBBB")
+        try folder.write("bad", keyID: "AAAAAAAAAA")
+        try folder.writeKey(keyID: "CCCCCCCCCC")
+        try "not a key".write(toFile: folder.path + "/notes.p8", atomically: true, encoding: .utf8)
+        let faults = KeyRing(directory: folder.path).faults()
+        #expect(faults.count == 2)
+        #expect(zip(faults, ["AAAAAAAAAA", "BBBBBBBBBB"]).allSatisfy { $0.contains("AuthKey_\($1).p8") })
+    }
+
+    @Test func `a file that changed is read again`() throws {
+        let folder = try KeyFolder()
+        let first = try folder.writeKey(modifiedAt: 1_000)
+        let ring = KeyRing(directory: folder.path)
+        let message = Array("message".utf8)
+        #expect(first.publicKey.isValid(try ring.key(Self.keyID).get().signature(of: message), of: message))
+
+        let second = try folder.writeKey(modifiedAt: 2_000)
+        let signature = try ring.key(Self.keyID).get().signature(of: message)
+        #expect(second.publicKey.isValid(signature, of: message))
+        #expect(!first.publicKey.isValid(signature, of: message))
+
+        try folder.write("bad", modifiedAt: 3_000)
+        #expect(ring.state(of: Self.keyID) == .unreadable)
+        try folder.writeKey(modifiedAt: 4_000)
+        #expect(ring.state(of: Self.keyID) == .ok)
+    }
+}
+
+extension P256.Signing.PublicKey {
+    /// Whether `signature` is the 64 bytes that JWS calls ES256, over `message`.
+    func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        guard signature.count == 64, let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
+            return false
+        }
+        return isValidSignature(parsed, for: Data(message))
+    }
+}

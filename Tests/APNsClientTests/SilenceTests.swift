@@ -1,0 +1,149 @@
+internal import APNsClient
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+/// Calls without an answer: whether APNs may have processed them is what decides.
+@Suite(.timeLimit(.minutes(1)))
+struct SilenceTests {
+    @Test func `a request that reached APNs and got no answer is unanswered, and is not repeated`() async throws {
+        try await Door.with(settings: { $0.requestTimeout = .milliseconds(300) }) { door in
+            let channelID = try await door.makeChannel()
+            door.simulator.dropNext()
+            #expect(await door.client.send(Door.message(to: channelID), to: Door.address).isUnanswered)
+            #expect(door.simulator.journal().count { $0.request.path.hasPrefix("/4/") } == 1)
+            // The next one is answered.
+            _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
+        }
+    }
+
+    @Test func `a connection that ends under a request leaves it unanswered`() async throws {
+        try await Door.with { door in
+            let channelID = try await door.makeChannel()
+            let hold = door.simulator.hold { $0.path.hasPrefix("/4/") }
+            async let answer = door.client.send(Door.message(to: channelID), to: Door.address)
+            try await door.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }
+            #expect(hold.count == 1)
+            await door.simulator.stop()
+            #expect(await answer.isUnanswered)
+        }
+    }
+
+    @Test func `without a key file nothing is sent, and the file is named`() async throws {
+        try await Door.with { door in
+            var address = Door.address
+            address.credentials = KeyFolder.credentials
+            let why = try #require(await door.client.send(Door.message(to: "dGVzdA=="), to: address).unsent)
+            #expect(why.contains("AuthKey_KEY4567890.p8"))
+            #expect(door.simulator.journal().isEmpty)
+            #expect(await door.client.keyFile(of: address.credentials) == .missing)
+            #expect(await door.client.keyFile(of: Door.address.credentials) == .ok)
+        }
+    }
+
+    @Test func `without a connection nothing is sent`() async throws {
+        try await Door.with(settings: { $0.requestTimeout = .milliseconds(300) }) { door in
+            await door.simulator.stop()
+            let why = try #require(await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).unsent)
+            #expect(!why.isEmpty)
+        }
+    }
+
+    @Test func `a server that is not trusted is told nothing`() async throws {
+        let other = try KeyFolder()
+        try await Door.with(options: { _ in }) { stranger in
+            try await Door.with { door in
+                let client = try Door.client(
+                    door.addresses, keys: other.path,
+                    settings: {
+                        $0.trustRoots = .file(stranger.addresses.caFile)
+                        $0.requestTimeout = .seconds(2)
+                    })
+                try FileManager.default.copyItem(
+                    atPath: door.addresses.keyFile, toPath: other.file(SimulatorIdentity.keyID))
+                let why = try #require(await client.send(Door.message(to: "dGVzdA=="), to: Door.address).unsent)
+                #expect(!why.isEmpty)
+                #expect(door.simulator.journal().isEmpty)
+                await client.close()
+            }
+        }
+    }
+
+    @Test func `without an endpoint nothing is sent`() async throws {
+        try await Door.with(settings: { $0.endpoints.send[.development] = nil }) { door in
+            #expect(await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).unsent != nil)
+            _ = try await door.makeChannel()
+        }
+    }
+
+    @Test func `after close nothing is sent`() async throws {
+        try await Door.with(settings: { $0.requestTimeout = .milliseconds(300) }) { door in
+            let channelID = try await door.makeChannel()
+            await door.client.close()
+            let sent = door.simulator.journal().count
+            #expect(await door.client.send(Door.message(to: channelID), to: Door.address).unsent != nil)
+            #expect(door.simulator.journal().count == sent)
+        }
+    }
+
+    @Test func `an expired token is renewed once, and the call goes again`() async throws {
+        try await Door.with(now: { Date(timeIntervalSince1970: Self.lateInWindow) }, time: Self.lateInWindow) { door in
+            let channelID = try await door.makeChannel()
+            door.simulator.answerNext(with: .refusal(.expiredProviderToken)) { $0.path.hasPrefix("/4/") }
+            _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
+            let entries = door.simulator.journal().filter { $0.request.path.hasPrefix("/4/") }
+            #expect(entries.map(\.status) == [403, 200])
+            #expect(Set(entries.map { $0.request[header: "authorization"] }).count == 2)
+            #expect(Set(entries.map { $0.request[header: "apns-request-id"] }).count == 1)
+        }
+    }
+
+    @Test func `a second refusal of the token is the answer`() async throws {
+        try await Door.with(now: { Date(timeIntervalSince1970: Self.lateInWindow) }, time: Self.lateInWindow) { door in
+            door.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
+            let answer = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address)
+            #expect(answer.refusal?.reason == .expiredProviderToken)
+            #expect(door.simulator.journal().count == 2)
+        }
+    }
+
+    @Test func `a token too young to be replaced is not, since a clock is off`() async throws {
+        let time = Self.lateInWindow - 1_200
+        try await Door.with(now: { Date(timeIntervalSince1970: time) }, time: time) { door in
+            door.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
+            let answer = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address)
+            #expect(answer.refusal?.reason == .expiredProviderToken)
+            #expect(door.simulator.journal().count == 1)
+        }
+    }
+
+    @Test func `many calls at once share the connections and are all answered`() async throws {
+        try await Door.with { door in
+            let channelID = try await door.makeChannel()
+            let accepted = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<200 {
+                    group.addTask { await door.client.send(Door.message(to: channelID), to: Door.address).receipt != nil }
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(accepted == 200)
+            let entries = door.simulator.journal()
+            #expect((1...2).contains(Set(entries.map(\.request.connection)).count))
+            #expect(Set(entries.compactMap { $0.request[header: "authorization"] }).count == 1)
+        }
+    }
+
+    /// Half an hour into a token's window: old enough to be replaced.
+    private static let lateInWindow = 2_400.0 * 700_000 + 1_800
+}
+
+extension Door {
+    /// As `with`, the simulator's clock at `time`.
+    fileprivate static func with(
+        now: @escaping @Sendable () -> Date, time: TimeInterval, _ body: (Door) async throws -> Void
+    ) async throws {
+        try await with(options: { $0.now = { Date(timeIntervalSince1970: time) } }, now: now, body)
+    }
+}

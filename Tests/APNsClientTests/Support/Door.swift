@@ -1,0 +1,96 @@
+internal import APNsClient
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Logging
+
+/// A simulator and a client of it, over TLS and HTTP/2.
+struct Door: Sendable {
+    let simulator: Simulator
+    let addresses: SimulatorAddresses
+    let client: APNsClient
+
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    static let address = APNsAddress(
+        bundleID: BundleID(rawValue: "com.example.Stadium") ?? { preconditionFailure("a bundle ID") }(),
+        environment: .development,
+        credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID))
+
+    /// Runs `body` with capitals accepted on management paths, unless `options` say otherwise.
+    static func with(
+        settings: (inout APNsClient.Settings) -> Void = { _ in },
+        options: (inout SimulatorOptions) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date = { Date() },
+        _ body: (Door) async throws -> Void
+    ) async throws {
+        let folder = try KeyFolder()
+        var simulatorOptions = SimulatorOptions(directory: folder.path)
+        simulatorOptions.capitals = .accepted
+        options(&simulatorOptions)
+        let simulator = Simulator(options: simulatorOptions, logger: logger)
+        let addresses = try await simulator.start()
+        let client = try client(addresses, keys: folder.path, settings: settings, now: now)
+        do {
+            try await body(Door(simulator: simulator, addresses: addresses, client: client))
+        } catch {
+            await client.close()
+            await simulator.stop()
+            throw error
+        }
+        await client.close()
+        await simulator.stop()
+    }
+
+    /// A client of a simulator at `addresses` whose keys are in the folder `keys`.
+    static func client(
+        _ addresses: SimulatorAddresses, keys: String, settings change: (inout APNsClient.Settings) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws -> APNsClient {
+        var endpoints = Endpoints(send: [:], manage: [:])
+        for environment in APNsEnvironment.allCases {
+            endpoints.send[environment] = Endpoint(url: addresses.url(environment))
+            endpoints.manage[environment] = Endpoint(url: addresses.url(environment))
+        }
+        var settings = APNsClient.Settings(endpoints: endpoints)
+        settings.trustRoots = .file(addresses.caFile)
+        change(&settings)
+        return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: logger)
+    }
+
+    /// A message to a channel.
+    static func message(to channelID: String, expiration: Int = 0, requestID: UUID = UUID()) -> BroadcastMessage {
+        BroadcastMessage(
+            channelID: channelID,
+            body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(timestamp: 1_700_000_000),
+            priority: .immediate, expiration: expiration, requestID: requestID)
+    }
+
+    /// A channel made through the client.
+    func makeChannel(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
+        try await client.createChannel(policy, at: Self.address, requestID: UUID()).value()
+    }
+}
+
+/// An answer other than the one a test needs to go on.
+struct UnexpectedAnswer: Error {
+    let answer: String
+}
+
+extension APNsAnswer {
+    /// The value of an accepted answer.
+    func value() throws -> Value {
+        guard case .accepted(let value, _) = self else { throw UnexpectedAnswer(answer: "\(self)") }
+        return value
+    }
+
+    var refusal: APNsRefusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+
+    var receipt: APNsReceipt? { if case .accepted(_, let receipt) = self { receipt } else { nil } }
+
+    var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
+
+    /// Why it was not sent.
+    var unsent: String? { if case .unsent(let why) = self { why } else { nil } }
+}

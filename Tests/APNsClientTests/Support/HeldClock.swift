@@ -1,0 +1,13 @@
+internal import Foundation
+internal import Synchronization
+
+/// A clock that stands until it is moved.
+final class HeldClock: Sendable {
+    private let time: Mutex<TimeInterval>
+
+    init(_ time: TimeInterval) { self.time = Mutex(time) }
+
+    var now: Date { Date(timeIntervalSince1970: time.withLock { $0 }) }
+
+    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}

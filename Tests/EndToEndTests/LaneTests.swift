@@ -1,0 +1,79 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// Order and pace of one channel's messages.
+@Suite(.timeLimit(.minutes(5)))
+struct LaneTests {
+    @Test func `messages of one channel keep their distance and their order`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "0.7"]) { stage in
+            try await stage.putLiveEvent(
+                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .noMessageStored)])
+            for number in 0..<3 {
+                _ = try await stage.broadcast(
+                    #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#)
+            }
+            for environment in APNsEnvironment.allCases {
+                let entries = try await stage.simulator.requests(3) {
+                    $0.request.isBroadcast && $0.request.environment == environment
+                }
+                #expect(zip(entries, 0..<3).allSatisfy { $0.request.text.contains(#"{"n": \#($1)}"#) })
+                for (earlier, later) in zip(entries, entries.dropFirst()) {
+                    // Counted from the claim, which comes some milliseconds before the request.
+                    #expect(later.time.timeIntervalSince(earlier.time) > 0.6)
+                }
+            }
+        }
+    }
+
+    @Test func `the end waits for what was accepted before it, and nothing comes after`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let hold = stage.simulator.hold { $0.isBroadcast }
+            let first = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            _ = try await stage.sent(1)
+            let alert = try await stage.broadcast(
+                #"{"event": "update", "contentState": {"n": 2}, "alert": {"title": "Full time"}}"#)
+            let stale = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 3}}"#)
+            let end = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 4}}"#)
+            for event in ["update", "end"] {
+                let late = try await stage.api(
+                    "POST", "/v1/events/derby/broadcasts", #"{"event": "\#(event)", "contentState": {}}"#)
+                #expect(late.status == 409)
+                #expect(late.slug == "event-ended")
+            }
+            hold.release()
+            var states: [[String]] = []
+            for id in [first, alert, stale, end] { states.append(try await stage.settled(id).deliveryStates) }
+            #expect(states == [["accepted"], ["accepted"], ["superseded"], ["accepted"]])
+            let sent = try await stage.sent(3)
+            #expect(zip(sent, [1, 2, 4]).allSatisfy { $0.text.contains(#"{"n": \#($1)}"#) })
+            let timestamps = sent.compactMap(\.timestamp)
+            #expect(timestamps.count == 3 && timestamps == Array(Set(timestamps)).sorted())
+        }
+    }
+
+    @Test func `what was not sent can be withdrawn, what was cannot`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let hold = stage.simulator.hold { $0.isBroadcast }
+            let sending = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            _ = try await stage.sent(1)
+            let queued = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 2}}"#)
+            let scheduled = try await stage.broadcast(
+                #"{"event": "update", "contentState": {"n": 3}, "sendAt": "2099-01-01T00:00:00Z"}"#)
+            #expect(try await stage.api("GET", "/v1/broadcasts/\(scheduled)").json["state"]?.string == "scheduled")
+
+            #expect(try await stage.api("DELETE", "/v1/broadcasts/\(queued)").status == 204)
+            #expect(try await stage.api("DELETE", "/v1/broadcasts/\(scheduled)").status == 204)
+            let refused = try await stage.api("DELETE", "/v1/broadcasts/\(sending)")
+            #expect(refused.status == 409)
+            #expect(refused.slug == "broadcast-sent")
+            hold.release()
+            #expect(try await stage.settled(sending).deliveryStates == ["accepted"])
+            #expect(try await stage.settled(queued).deliveryStates == ["cancelled"])
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 1)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import APNsSimulator
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import Testing
+
+/// A stop loses nothing that was answered 202.
+@Suite(.timeLimit(.minutes(5)))
+struct StopTests {
+    private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
+
+    @Test func `a send under way is waited for`() async throws {
+        try await Stage.place { environment, simulator in
+            var id = ""
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                let hold = simulator.hold { $0.isBroadcast }
+                id = try await stage.broadcast(Self.update)
+                _ = try await stage.sent(1)
+                stage.running.cancel()
+                try await Self.refusesRequests(stage)
+                hold.release()
+                try await stage.running.value
+            }
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                let broadcast = try await stage.api("GET", "/v1/broadcasts/\(id)").json
+                #expect(broadcast.deliveryStates == ["accepted"])
+                #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
+                #expect(broadcast["deliveries"]?[0]?["apnsUniqueId"]?.string != nil)
+            }
+            #expect(simulator.journal().count { $0.request.isBroadcast } == 1)
+        }
+    }
+
+    @Test func `what is not answered in time stays in the outbox and goes again unchanged`() async throws {
+        let settings = ["GRANDSTAND_DRAIN_SECONDS": "0.2", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "2"]
+        try await Stage.place(settings: settings) { environment, simulator in
+            var id = ""
+            let hold = simulator.hold { $0.isBroadcast }
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                id = try await stage.broadcast(Self.update)
+                _ = try await stage.sent(1)
+                stage.running.cancel()
+                try await stage.running.value
+                #expect(hold.count == 1)
+            }
+            hold.release()
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                let broadcast = try await stage.settled(id)
+                #expect(broadcast.deliveryStates == ["accepted"])
+                // The one that nobody waited for was not charged.
+                #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
+                let sent = try await stage.sent(2)
+                #expect(sent.count == 2)
+                #expect(Set(sent.map(\.body)).count == 1)
+                #expect(Set(sent.map { $0[header: "apns-request-id"] }).count == 1)
+            }
+        }
+    }
+
+    @Test func `everything accepted while the server stops reaches APNs in the end`() async throws {
+        try await Stage.place { environment, simulator in
+            var accepted: Set<String> = []
+            let events = (0..<4).map { "event-\($0)" }
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putApp()
+                for key in events { try await stage.putEvent(key) }
+                for key in events { try await stage.activeChannels(of: key) }
+                accepted = await withTaskGroup(of: String?.self) { group in
+                    for number in 0..<120 {
+                        group.addTask {
+                            // Alerts are never superseded: each must arrive.
+                            let body = #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#
+                            let path = "/v1/events/\(events[number % events.count])/broadcasts"
+                            let answer = try? await stage.api("POST", path, body)
+                            return answer?.status == 202 ? answer?.json["id"]?.string : nil
+                        }
+                    }
+                    group.addTask {
+                        _ = try? await stage.sent(5)
+                        stage.running.cancel()
+                        return nil
+                    }
+                    return await group.reduce(into: []) { ids, id in if let id { ids.insert(id) } }
+                }
+                try await stage.running.value
+            }
+            #expect(accepted.count >= 5)
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                for id in accepted {
+                    let broadcast = try await stage.settled(id)
+                    #expect(broadcast.deliveryStates == ["accepted"], "\(id)")
+                }
+            }
+            // Each once: what was sent before the stop was settled before it.
+            let messages = simulator.journal().filter { $0.request.isBroadcast }.map {
+                $0.request[header: "apns-request-id"]
+            }
+            #expect(messages.count == Set(messages).count)
+            #expect(messages.count >= accepted.count)
+        }
+    }
+
+    @Test func `a server that was never run closes what it opened`() async throws {
+        try await Stage.place { environment, simulator in
+            let server = try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
+            _ = try await server.keys.create(name: "unused", scopes: [.lookup], bundleID: nil)
+            await server.close()
+            await #expect(throws: (any Error).self) { try await server.keys.keys() }
+        }
+    }
+
+    /// Waits until nobody listens any more.
+    private static func refusesRequests(_ stage: Stage) async throws {
+        let caller = HTTPCaller(url: stage.url, secret: nil)
+        _ = try await until("the listener is closed") {
+            let answer = try? await caller("GET", "/healthz", headers: ["Connection": "close"])
+            return answer == nil ? true : nil
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: align opens")
+struct AlignTests {
+    @Test("every audience gets one channel with its policy; aligning again changes nothing")
+    func opens() async throws {
+        try await withStores { stores in
+            let audiences = [
+                try Audience.sample("com.example.A", .development, .noMessageStored),
+                try Audience.sample("com.example.A", .production, .mostRecentMessageStored),
+                try Audience.sample("com.example.B", .production, .noMessageStored),
+            ]
+            let key = try await stores.put(.sample(audiences: audiences)).specification.key
+            #expect(try await stores.align() > 0)
+            #expect(try await stores.align() == 0)
+            let tasks = try await stores.claimChannels()
+            let made = tasks.map { task in
+                Audience(
+                    bundleID: task.channel.bundleID, environment: task.channel.environment,
+                    storagePolicy: task.channel.storagePolicy)
+            }
+            #expect(Set(made) == Set(audiences))
+            #expect(tasks.allSatisfy { $0.channel.state == .creating && $0.channel.eventKey == key })
+            for task in tasks {
+                _ = try await stores.channels.record(
+                    .created(channelID: "\(task.channel.id)"), of: task.channel.id, now: stores.now)
+            }
+            #expect(try await stores.align() == 0)
+            let event = try #require(try await stores.events.event(key, now: stores.now))
+            #expect(event.channels.map(\.state) == [.active, .active, .active])
+            #expect(event.channels.allSatisfy { $0.channelID != nil })
+        }
+    }
+
+    @Test("channels wait for channelsOpenAt")
+    func opensLater() async throws {
+        try await withStores { stores in
+            let at = stores.now.addingTimeInterval(3_600)
+            let key = try await stores.put(.sample(channelsOpenAt: at)).specification.key
+            #expect(try await stores.align() == 0)
+            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.waiting])
+            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.pending])
+            #expect(try await stores.provision().map(\.state) == [.active])
+            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+        }
+    }
+
+    @Test("an audience added later gets its channel, the others keep theirs")
+    func added() async throws {
+        try await withStores { stores in
+            let first = try Audience.sample("com.example.A")
+            try await stores.open(audiences: [first])
+            let second = try Audience.sample("com.example.B")
+            try await stores.put(.sample(audiences: [second, first]))
+            #expect(try await stores.provision().map(\.bundleID) == [second.bundleID])
+        }
+    }
+
+    @Test("beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest")
+    func quota() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 2))
+            for n in 1...4 {
+                try await stores.put(.sample("match-\(n)"))
+                stores.clock.advance(by: 1)
+                try await stores.provision()
+            }
+            let channels = try await (1...4).asyncMap { try await stores.channel(of: "match-\($0)") }
+            #expect(channels.map(\.state) == [.active, .active, .failed, .failed])
+            #expect(channels.suffix(2).map(\.reason) == ["quota-exhausted", "quota-exhausted"])
+            #expect(channels.last?.nextAttemptAt == stores.now.addingTimeInterval(30))
+
+            // A later event must not take the place of those that wait.
+            try await stores.put(.sample("match-5"))
+            stores.clock.advance(by: 1)
+            try await stores.forceDeletion(of: channels[0])
+            try await stores.events.cancel(.sample("match-1"), now: stores.now)
+            _ = try await stores.channels.record(.deleted, of: channels[0].id, now: stores.now)
+            try await stores.provision()
+            let after = try await (3...5).asyncMap { try await stores.channel(of: "match-\($0)").state }
+            #expect(after == [.active, .failed, .failed])
+        }
+    }
+
+    @Test("a failed creation is tried again at its time, not before")
+    func retried() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let at = stores.now.addingTimeInterval(60)
+            _ = try await stores.channels.record(
+                .notCreated(reason: "BroadcastFeatureNotEnabled", state: .failed, nextAttemptAt: at),
+                of: task.channel.id, now: stores.now)
+            #expect(try await stores.align() == 0)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            stores.clock.advance(by: 60)
+            try await stores.align()
+            let again = try #require(try await stores.claimChannels().first)
+            #expect(again.channel.id == task.channel.id)
+            #expect(again.channel.attempts == 2)
+            #expect(again.channel.reason == "BroadcastFeatureNotEnabled")
+        }
+    }
+
+    @Test("an unanswered creation keeps its intent and its place")
+    func unanswered() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let kept = try await stores.channels.record(
+                .notCreated(reason: "no answer", state: .creating, nextAttemptAt: stores.now.addingTimeInterval(1)),
+                of: task.channel.id, now: stores.now)
+            #expect(kept.state == .creating)
+            #expect(try await stores.channels.quotas(now: stores.now, retireAfter: 0).map(\.reserved).reduce(0, +) == 1)
+            stores.clock.advance(by: 1)
+            #expect(try await stores.claimChannels().map(\.channel.id) == [task.channel.id])
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: leases and deletion")
+struct DeletionTests {
+    private func begin(_ stores: Stores, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
+        try await stores.channels.beginDeletion(
+            id, of: .sample(), in: .production, force: force, now: stores.now,
+            leasedUntil: stores.now.addingTimeInterval(10))
+    }
+
+    @Test("claimDue leases a channel once, to one of many callers, until the lease ends")
+    func leasedOnce() async throws {
+        try await withStores { stores in
+            for n in 1...10 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.align()
+            let tasks = try await withThrowingTaskGroup(of: [ChannelTask].self) { group in
+                for _ in 1...5 { group.addTask { try await stores.claimChannels(limit: 4) } }
+                return try await group.reduce(into: [ChannelTask]()) { $0 += $1 }
+            }
+            let rest = try await stores.claimChannels()
+            #expect(Set((tasks + rest).map(\.channel.id)).count == 10)
+            #expect(tasks.count + rest.count == 10)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.channels.nextDue(now: stores.now) == stores.now.addingTimeInterval(10))
+            stores.clock.advance(by: 10.5)
+            let again = try await stores.claimChannels()
+            #expect(again.count == 10)
+            #expect(again.allSatisfy { $0.channel.attempts == 2 })
+        }
+    }
+
+    @Test("a channel that a live event needs is deleted by force only; the event then gets another")
+    func inUse() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            #expect(try await problem { try await begin(stores, old.id) } == .channelInUse)
+            #expect(try await stores.channel().state == .active)
+            let task = try await begin(stores, old.id, force: true)
+            #expect(task.channel.state == .deleting)
+            #expect(task.channel.channelID == old.channelID)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            #expect(new.state == .active)
+            _ = try await stores.channels.record(.deleted, of: old.id, now: stores.now)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+
+    @Test("deleted by hand: a channel without an event; it is not found afterwards")
+    func byHand() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let draft = ChannelDraft(
+                bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
+            let made = try await stores.channels.reserve(draft, now: stores.now, leasedUntil: stores.now)
+            #expect(try await problem { try await begin(stores, made.channel.id) } == .channelInUse)
+            _ = try await stores.channels.record(.created(channelID: "x"), of: made.channel.id, now: stores.now)
+            _ = try await begin(stores, made.channel.id)
+            #expect(try await stores.claimChannels().isEmpty)
+            let failed = try await stores.channels.record(
+                .notDeleted(reason: "no answer", nextAttemptAt: stores.now.addingTimeInterval(1)), of: made.channel.id,
+                now: stores.now)
+            #expect(failed.state == .deleting)
+            #expect(failed.reason == "no answer")
+            stores.clock.advance(by: 1)
+            let again = try #require(try await stores.claimChannels().first)
+            #expect(again.channel.id == made.channel.id)
+            _ = try await stores.channels.record(.deleted, of: made.channel.id, now: stores.now)
+            #expect(try await problem { try await begin(stores, made.channel.id) } == .channelNotFound)
+        }
+    }
+
+    @Test("no such channel, and none of another app or environment")
+    func notFound() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [.sample("com.example.Goal", .development)])
+            try await stores.open("b", audiences: [.sample("com.example.Other")])
+            let development = try await stores.channels.channels(
+                of: .sample(), in: .development, where: ChannelFilter(), PageRequest()).items
+            #expect(development.count == 1)
+            for id in development.map(\.id) + [UUID()] {
+                #expect(try await problem { try await begin(stores, id) } == .channelNotFound)
+                #expect(try await stores.channels.channel(id, of: .sample(), in: .production) == nil)
+            }
+            let kind = try await problem {
+                try await stores.channels.record(.deleted, of: UUID(), now: stores.now)
+            }
+            #expect(kind == .channelNotFound)
+        }
+    }
+}

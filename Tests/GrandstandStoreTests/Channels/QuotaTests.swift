@@ -1,0 +1,63 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: quotas")
+struct QuotaTests {
+    @Test("an app's two environments, by state and by policy, with the level")
+    func counts() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 5))
+            for key in ["a", "b", "gone"] { try await stores.put(.sample(key)) }
+            try await stores.put(.sample("c", audiences: [.sample("com.example.Goal", .production, .noMessageStored)]))
+            try await stores.provision()
+            try await stores.put(.sample("d"))
+            try await stores.align()
+            try await stores.events.cancel(.sample("b"), now: stores.now)
+            try await stores.align()
+            let gone = try await stores.channel(of: "gone")
+            try await stores.forceDeletion(of: gone)
+            try await stores.events.cancel(.sample("gone"), now: stores.now)
+            _ = try await stores.channels.record(.deleted, of: gone.id, now: stores.now)
+
+            let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: Stores.retireAfter)
+            #expect(quotas.map(\.environment) == [.development, .production])
+            #expect(quotas.map(\.level) == [.ok, .warning])
+            #expect(quotas.map(\.used) == [0, 3])
+            let quota = try #require(quotas.last)
+            #expect(quota.limit == 5)
+            #expect(quota.reserved == 1)
+            #expect(quota.available == 1)
+            #expect(quota.byState == [.active: 2, .retiring: 1, .creating: 1, .deleted: 1])
+            #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
+        }
+    }
+
+    @Test("the forecast follows the events' times: opening, end, and how long a channel is kept after it")
+    func forecast() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 2))
+            let start = stores.now
+            func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
+            // Held from 0 to 1 + 4 h; from 10 to 12 + 4 h; from 11 to 13 + 4 h; from 15 h for good.
+            try await stores.put(.sample("a", endsAt: at(1)))
+            try await stores.put(.sample("b", endsAt: at(12), channelsOpenAt: at(10)))
+            try await stores.put(.sample("c", endsAt: at(13), channelsOpenAt: at(11)))
+            try await stores.put(.sample("d", channelsOpenAt: at(15)))
+            try await stores.put(.sample("cancelled", channelsOpenAt: at(15)))
+            try await stores.events.cancel(.sample("cancelled"), now: start)
+            let quotas = try await stores.channels.quotas(now: start, retireAfter: Stores.retireAfter)
+            let production = try #require(quotas.first { $0.environment == .production })
+            #expect(production.forecast.peak == 3)
+            #expect(production.forecast.peakAt == at(15))
+            #expect(production.forecast.exceedsAt == at(15))
+            let development = try #require(quotas.first { $0.environment == .development })
+            #expect(development.forecast.peak == 0)
+            #expect(development.forecast.exceedsAt == nil)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: reserve")
+struct ReserveTests {
+    private func reserve(_ stores: Stores, _ bundleID: String = "com.example.Goal") async throws -> ChannelTask {
+        try await stores.channels.reserve(
+            ChannelDraft(
+                bundleID: .sample(bundleID), environment: .production, storagePolicy: .noMessageStored, label: "by hand"),
+            now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+    }
+
+    @Test("40 concurrent reservations at a limit of 7 come to exactly 7; the rest say what is taken")
+    func exact() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 7))
+            let problems = try await withThrowingTaskGroup(of: Problem?.self) { group in
+                for _ in 1...40 {
+                    group.addTask {
+                        do {
+                            _ = try await reserve(stores)
+                            return nil
+                        } catch let problem as Problem {
+                            return problem
+                        }
+                    }
+                }
+                return try await group.reduce(into: [Problem]()) { if let problem = $1 { $0.append(problem) } }
+            }
+            #expect(problems.count == 33)
+            #expect(Set(problems.map(\.kind)) == [.quotaExhausted])
+            let numbers: [Problem.Value] = [.integer(7), .integer(0), .integer(7)]
+            #expect(problems.allSatisfy { $0.members.map(\.value) == numbers })
+            #expect(try await stores.count("select count(*) as n from channels") == 7)
+        }
+    }
+
+    @Test("the limit is each environment's own; deleted and failed channels leave their place")
+    func places() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            let task = try await reserve(stores)
+            #expect(try await problem { try await reserve(stores) } == .quotaExhausted)
+            _ = try await stores.channels.reserve(
+                ChannelDraft(
+                    bundleID: .sample(), environment: .development, storagePolicy: .noMessageStored, label: nil),
+                now: stores.now, leasedUntil: stores.now)
+            _ = try await stores.channels.record(
+                .notCreated(reason: "x", state: .deleted, nextAttemptAt: nil), of: task.channel.id, now: stores.now)
+            let second = try await reserve(stores)
+            _ = try await stores.channels.record(.created(channelID: "a"), of: second.channel.id, now: stores.now)
+            #expect(try await problem { try await reserve(stores) } == .quotaExhausted)
+        }
+    }
+
+    @Test("the intent is a channel in creation, leased, with the app's address: case does not matter")
+    func intent() async throws {
+        try await withStores { stores in
+            let override = App.Override(teamID: nil, keyID: "KEYPROD123")
+            _ = try await stores.apps.put(.sample(overrides: [.production: override]))
+            let task = try await reserve(stores, "com.example.goal")
+            #expect(task.channel.state == .creating)
+            #expect(task.channel.attempts == 1)
+            #expect(task.channel.label == "by hand")
+            #expect(task.channel.bundleID == (try .sample()))
+            #expect(task.address.bundleID == (try .sample()))
+            #expect(task.address.credentials == Credentials(teamID: "TEAM123456", keyID: "KEYPROD123"))
+            #expect(task.address.managementPath == .registered)
+            #expect(try await stores.channels.channel(task.channel.id, of: .sample(), in: .production) == task.channel)
+            #expect(try await stores.channels.channel(task.channel.id, of: .sample(), in: .development) == nil)
+            let claimed = try await stores.claimChannels()
+            #expect(claimed.isEmpty)
+        }
+    }
+
+    @Test("an app that is not known")
+    func unknownApp() async throws {
+        try await withStores { stores in
+            let kind = try await problem { try await reserve(stores) }
+            #expect(kind == .appNotFound)
+        }
+    }
+
+    @Test("a learned quirk is part of the address")
+    func quirk() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let quirk = Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
+                evidence: "seen")
+            try await stores.apps.learn(quirk, of: .sample())
+            let address = try await stores.channels.address(of: .sample(), in: .production)
+            #expect(address?.managementPath == .lowercased)
+            #expect(address?.managementBundleID == "com.example.goal")
+            #expect(try await stores.channels.address(of: .sample(), in: .development)?.managementPath == .registered)
+            #expect(try await stores.channels.address(of: .sample("com.example.None"), in: .production) == nil)
+        }
+    }
+}

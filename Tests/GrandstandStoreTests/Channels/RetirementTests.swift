@@ -1,0 +1,167 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: align retires")
+struct RetirementTests {
+    private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
+
+    /// When the channel of the event will be deleted.
+    private func retireAt(_ stores: Stores) async throws -> Date? {
+        let channel = try await stores.channel()
+        #expect(channel.state == .retiring)
+        return channel.nextAttemptAt
+    }
+
+    @Test("after the end a channel is kept for the time set, and no longer where nothing is stored")
+    func retireAfter() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            let end = try await stores.accept(.end())
+            // While the end is on its way the channel is in use.
+            #expect(try await stores.align() == 0)
+            stores.clock.advance(by: 2)
+            try await stores.sendOne()
+            try await stores.align()
+            let at = end.acceptedAt.addingTimeInterval(Stores.retireAfter)
+            #expect(try await retireAt(stores) == at)
+            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.align() == 0)
+
+            stores.clock.advance(by: Stores.retireAfter)
+            let task = try #require(try await stores.claimChannels().first)
+            #expect(task.channel.state == .deleting)
+            #expect(try await stores.channels.record(.deleted, of: task.channel.id, now: stores.now).state == .deleted)
+            #expect(try await stores.align() == 0)
+            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+        }
+    }
+
+    @Test("a stored message keeps its channel until it has expired")
+    func storedMessage() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(expiresIn: 28_000))
+            try await stores.sendOne()
+            try await stores.accept(.end(expiresIn: 60))
+            try await stores.sendOne()
+            try await stores.align()
+            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(28_000))
+        }
+    }
+
+    @Test("a message that was not stored does not")
+    func notStored() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            var update = BroadcastRequest.update()
+            update.apnsExpiration = 0
+            try await stores.accept(update)
+            try await stores.sendOne()
+            try await stores.accept(.end(expiresIn: 60))
+            try await stores.sendOne()
+            try await stores.align()
+            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(Stores.retireAfter))
+        }
+    }
+
+    @Test("a dismissal date keeps the channel until it has passed")
+    func dismissal() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            let at = Int(stores.now.timeIntervalSince1970) + 20_000
+            try await stores.accept(.end(dismissalDate: at))
+            try await stores.sendOne()
+            try await stores.align()
+            #expect(try await retireAt(stores) == Date(timeIntervalSince1970: Double(at)))
+        }
+    }
+
+    @Test("cancelling an event retires its channels and drops the intents no call is under way for")
+    func cancelled() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            try await stores.put(.sample("waiting"))
+            try await stores.align()
+            for key in [key, try .sample("waiting")] { try await stores.events.cancel(key, now: stores.now) }
+            stores.clock.advance(by: 60)
+            try await stores.align()
+            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(Stores.retireAfter - 60))
+            #expect(try await stores.channel(of: "waiting").state == .deleted)
+            #expect(try await stores.claimChannels().isEmpty)
+        }
+    }
+
+    @Test("an intent whose call is under way stays until the call has ended")
+    func callUnderWay() async throws {
+        try await withStores { stores in
+            let key = try await stores.put(.sample()).specification.key
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            try await stores.events.cancel(key, now: stores.now)
+            #expect(try await stores.align() == 0)
+            _ = try await stores.channels.record(.created(channelID: "late"), of: task.channel.id, now: stores.now)
+            try await stores.align()
+            #expect(try await stores.channel().state == .retiring)
+        }
+    }
+
+    @Test("a removed audience's channel retires, the event's others stay")
+    func removedAudience() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            let key = try await stores.open(audiences: [.sample(), kept])
+            try await stores.accept(.update(alert: "{}"))
+            try await stores.put(.sample(audiences: [kept]))
+            try await stores.align()
+            #expect(try await stores.channel().state == .retiring)
+            let event = try #require(try await stores.events.event(key, now: stores.now))
+            #expect(event.specification.audiences == [kept])
+            #expect(event.channels.map(\.state) == [.active])
+            #expect(try await stores.claim().map(\.address.bundleID) == [kept.bundleID])
+        }
+    }
+
+    @Test("another policy is another channel: the old one retires, the new one takes what comes")
+    func policyChange() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let old = try await stores.channel()
+            stores.clock.advance(by: 1)
+            try await stores.put(.sample(audiences: [unstored.get()]))
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            #expect(new.storagePolicy == .noMessageStored)
+            #expect(try await stores.channels.channel(old.id, of: .sample(), in: .production)?.state == .retiring)
+            let entry = try await stores.events.lookup(
+                topic: "com.example.goal", in: .production, key, contentState: false, now: stores.now)
+            #expect(entry?.channelID == new.channelID)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+
+    @Test("another policy while a message is under way: the new channel opens once that is settled")
+    func policyChangeUnderWay() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim().first)
+            stores.clock.advance(by: 1)
+            try await stores.put(.sample(audiences: [unstored.get()]))
+            try await stores.provision()
+            try await stores.settle(claimed, .ok)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(channel.storagePolicy == .noMessageStored)
+            #expect(channel.state == .active)
+        }
+    }
+}

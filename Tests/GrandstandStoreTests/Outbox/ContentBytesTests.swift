@@ -1,0 +1,46 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: the organiser's bytes")
+struct ContentBytesTests {
+    @Test(
+        "content and alert reach the message byte for byte",
+        arguments: [
+            #"{"n":1.50e3}"#, #"{"n":12345678901234567890}"#, #"{"n":-0.0,"m":1E400}"#, #"{"ball":"\u26bd","raw":"⚽"}"#,
+            #"{"z":1,"a":2,"m":3}"#, "{ \"a\" :\t[ 1 ,\n 2 ] }", #"{"nul":"\u0000","slash":"\/"}"#, "{}",
+            #"{"quote":"'; drop table apps; -- $1"}"#,
+        ])
+    func survives(_ text: String) async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(text, alert: text))
+            let sent = try await stores.sendOne()
+            #expect(
+                sent.text == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":\#(text),"alert":\#(text)}}"#)
+            let entry = try await stores.events.lookup(
+                topic: "com.example.goal", in: .production, .sample(), contentState: true, now: stores.now)
+            #expect(entry?.contentState == Array(text.utf8))
+        }
+    }
+
+    @Test("every member of the message, as asked for")
+    func allMembers() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            var payload = BroadcastPayload(event: .end)
+            payload.staleDate = 1_700_000_100
+            payload.dismissalDate = 1_700_000_200
+            payload.relevanceScore = Array("75.0".utf8)
+            try await stores.accept(BroadcastRequest(payload: payload, priority: .powerAware, apnsExpiration: 0))
+            let sent = try await stores.sendOne()
+            #expect(sent.message.body == payload.body(timestamp: 1_700_000_000))
+            #expect(sent.message.priority == .powerAware)
+            #expect(sent.message.expiration == 0)
+        }
+    }
+}

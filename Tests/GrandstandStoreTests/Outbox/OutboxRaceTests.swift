@@ -1,0 +1,97 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: races", .timeLimit(.minutes(2)))
+struct OutboxRaceTests {
+    @Test("claimers at once never get the same lane, and between them get all")
+    func claimers() async throws {
+        try await withStores { stores in
+            let lanes = 20
+            for n in 1...lanes { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            for round in 1...20 {
+                for n in 1...lanes { try await stores.accept(.update(#"{"n":\#(round)}"#), for: "match-\(n)") }
+                var claimed = try await withThrowingTaskGroup(of: [ClaimedDelivery].self) { group in
+                    for _ in 1...4 { group.addTask { try await stores.claim(by: UUID(), limit: 8) } }
+                    return try await group.reduce(into: [ClaimedDelivery]()) { $0 += $1 }
+                }
+                // Rows another claimer looked at are skipped, not waited for; the next claim finds them.
+                claimed += try await stores.claim(by: UUID(), limit: lanes)
+                #expect(Set(claimed.map(\.lane)).count == claimed.count)
+                #expect(claimed.count == lanes)
+                stores.clock.advance(by: 5)
+            }
+        }
+    }
+
+    @Test("accept and settle racing on one lane lose nothing")
+    func acceptAndSettle() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":0}"#))
+            for n in 1...60 {
+                let claimed = try #require(try await stores.claim().first, "round \(n): the lane was forgotten")
+                let verdict: Verdict = n.isMultiple(of: 3) ? .retry(at: stores.now, reason: "x") : .ok
+                async let accepted = stores.accept(.update(#"{"n":\#(n)}"#, alert: n.isMultiple(of: 5) ? "{}" : nil))
+                async let settled: Void = stores.settle(claimed, verdict)
+                _ = try await (accepted, settled)
+                #expect(try await stores.forgotten() == 0)
+            }
+            while let claimed = try await stores.claim().first { try await stores.settle(claimed, .ok) }
+            #expect(try await stores.count("select count(*) as n from deliveries where settled_at is null") == 0)
+            let newest = try await stores.count(
+                "select count(*) as n from deliveries where state = 'accepted' and id = (select max(id) from deliveries)")
+            #expect(newest == 1)
+        }
+    }
+
+    @Test("accept, connect, claim and cancel racing over many events end in states that add up")
+    func everythingAtOnce() async throws {
+        try await withStores { stores in
+            let keys = (1...12).map { "match-\($0)" }
+            for key in keys { try await stores.put(.sample(key)) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for key in keys {
+                    group.addTask {
+                        for n in 1...5 { try await stores.accept(.update(#"{"n":\#(n)}"#), for: key) }
+                        if key.hasSuffix("3") {
+                            try await stores.events.cancel(.sample(key), now: stores.now)
+                        } else {
+                            try await stores.accept(.end(), for: key)
+                        }
+                    }
+                }
+                group.addTask { try await stores.provision() }
+                for _ in 1...2 {
+                    group.addTask {
+                        let replica = UUID()
+                        for _ in 1...20 {
+                            for claimed in try await stores.claim(by: replica, limit: 4) {
+                                try await stores.settle(claimed, .ok, by: replica)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await stores.provision()
+            #expect(try await stores.forgotten() == 0)
+            while case let claimed = try await stores.claim(), !claimed.isEmpty {
+                for delivery in claimed { try await stores.settle(delivery, .ok) }
+            }
+            #expect(try await stores.count("select count(*) as n from deliveries where settled_at is null") == 0)
+            #expect(try await stores.count("select count(*) as n from deliveries where is_end and state = 'accepted'") == 11)
+            let disorder = try await stores.count(
+                """
+                select count(*) as n from deliveries a join deliveries b on a.lane = b.lane and a.id < b.id
+                where a.state = 'accepted' and b.state = 'accepted' and a.apns_timestamp >= b.apns_timestamp
+                """)
+            #expect(disorder == 0)
+        }
+    }
+}

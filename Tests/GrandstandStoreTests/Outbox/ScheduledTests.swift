@@ -1,0 +1,118 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: scheduled broadcasts")
+struct ScheduledTests {
+    private func promote(_ stores: Stores, limit: Int = 100) async throws -> Int {
+        try await stores.outbox.promote(now: stores.now, limit: limit, plan: Stores.plan)
+    }
+
+    @Test("a scheduled broadcast waits for its time, then goes like any other, its expiration counted from then")
+    func promotes() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let at = stores.now.addingTimeInterval(60)
+            let accepted = try await stores.accept(.update(expiresIn: 10, sendAt: at))
+            #expect(accepted.state == .scheduled)
+            #expect(try await stores.outbox.broadcast(accepted.id) == accepted)
+            #expect(try await stores.outbox.nextDue() == at)
+            stores.clock.advance(by: 59)
+            #expect(try await promote(stores) == 0)
+            stores.clock.advance(by: 1)
+            #expect(try await promote(stores) == 1)
+            #expect(try await promote(stores) == 0)
+            #expect(try await stores.outbox.broadcast(accepted.id)?.state == .queued)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.expiration == Int(at.timeIntervalSince1970) + 10)
+            #expect(try sent.timestamp == Int(at.timeIntervalSince1970))
+        }
+    }
+
+    @Test("everything that was asked for survives the wait")
+    func survives() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            var request = BroadcastRequest.end(
+                #"{"n": 1.50e3}"#, dismissalDate: 1_700_000_500, sendAt: stores.now.addingTimeInterval(1),
+                audiences: [audiences[1].selector])
+            request.payload.alert = Array(#"{"title":"\u26bd"}"#.utf8)
+            request.payload.staleDate = 1_700_000_400
+            request.payload.relevanceScore = Array("1e2".utf8)
+            request.priority = .lowest
+            request.apnsExpiration = 1_700_000_300
+            try await stores.accept(request)
+            stores.clock.advance(by: 1)
+            #expect(try await promote(stores) == 1)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.body == request.payload.body(timestamp: 1_700_000_001))
+            #expect(sent.message.priority == .lowest)
+            #expect(sent.message.expiration == 1_700_000_300)
+            #expect(sent.address.bundleID == audiences[1].bundleID)
+        }
+    }
+
+    @Test("many go in the order of their times, a bounded number in one go")
+    func order() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            for n in [3, 1, 2] {
+                let at = stores.now.addingTimeInterval(Double(n))
+                try await stores.accept(.update(#"{"n":\#(n)}"#, alert: "{}", sendAt: at))
+            }
+            stores.clock.advance(by: 10)
+            #expect(try await promote(stores, limit: 2) == 2)
+            #expect(try await promote(stores, limit: 2) == 1)
+            for n in 1...3 { #expect(try await stores.sendOne().text.contains(#"{"n":\#(n)}"#)) }
+        }
+    }
+
+    @Test("a time that has passed already is now")
+    func past() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update(sendAt: stores.now))
+            #expect(!accepted.isScheduled)
+            try await stores.sendOne()
+        }
+    }
+
+    @Test("what comes due after the end is not sent, and says why")
+    func afterEnd() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let scheduled = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
+            try await stores.accept(.end())
+            stores.clock.advance(by: 60)
+            #expect(try await promote(stores) == 1)
+            let late = try #require(try await stores.outbox.broadcast(scheduled.id))
+            #expect(late.state == .done)
+            #expect(late.deliveries.isEmpty)
+            #expect(late.warnings.count == 1)
+            #expect(late.warnings.first?.hasPrefix("not sent: ") == true)
+            #expect(try await promote(stores) == 0)
+        }
+    }
+
+    @Test("it can be withdrawn before its time, and goes with its event")
+    func withdrawn() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let at = stores.now.addingTimeInterval(60)
+            let first = try await stores.accept(.update(sendAt: at))
+            let second = try await stores.accept(.end(sendAt: at))
+            #expect(try await stores.outbox.cancel(first.id, now: stores.now) == true)
+            #expect(try await stores.outbox.broadcast(first.id)?.isScheduled == false)
+            try await stores.events.cancel(key, now: stores.now)
+            #expect(try await stores.outbox.broadcast(second.id)?.isScheduled == false)
+            stores.clock.advance(by: 60)
+            #expect(try await promote(stores) == 0)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+}

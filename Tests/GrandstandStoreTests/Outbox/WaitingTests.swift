@@ -1,0 +1,65 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: before the channel is there")
+struct WaitingTests {
+    @Test("what waits for a channel goes when it is there, the newest only")
+    func waits() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(first.deliveries.map(\.state) == [.waiting])
+            #expect(try await stores.state(of: first) == .superseded)
+            #expect(try await stores.claim().isEmpty)
+
+            stores.clock.advance(by: 3)
+            try await stores.provision()
+            let waiting = try await stores.delivery(of: second)
+            #expect(waiting.state == .queued)
+            #expect(waiting.channelID == (try await stores.channel()).channelID)
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#"{"n":2}"#))
+            #expect(try sent.timestamp == 1_700_000_003)
+        }
+    }
+
+    @Test("what waits for a channel expires in its time, and the lane sleeps until then")
+    func expires() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            let accepted = try await stores.accept(.update(expiresIn: 60))
+            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(60))
+            stores.clock.advance(by: 60)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.state(of: accepted) == .expired)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+
+    @Test("an end accepted before the channel was made still gets one, and is sent")
+    func endFirst() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            let end = try await stores.accept(.end())
+            try await stores.provision()
+            try await stores.sendOne()
+            #expect(try await stores.state(of: end) == .accepted)
+        }
+    }
+
+    @Test("what waits when the event is cancelled is cancelled")
+    func cancelled() async throws {
+        try await withStores { stores in
+            let key = try await stores.put(.sample()).specification.key
+            let accepted = try await stores.accept(.update())
+            try await stores.events.cancel(key, now: stores.now)
+            #expect(try await stores.state(of: accepted) == .cancelled)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: withdrawal")
+struct WithdrawalTests {
+    @Test("a broadcast of which nothing was sent can be withdrawn, twice is no harm")
+    func withdraws() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update())
+            for _ in 1...2 { #expect(try await stores.outbox.cancel(accepted.id, now: stores.now) == true) }
+            #expect(try await stores.state(of: accepted) == .cancelled)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+
+    @Test("one that is under way, was tried, was sent or ends its event cannot; an unknown one is unknown")
+    func tooLate() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let tried = try await stores.accept(.update(alert: "{}"))
+            let claimed = try #require(try await stores.claim().first)
+            #expect(try await stores.outbox.cancel(tried.id, now: stores.now) == false)
+            try await stores.settle(claimed, .retry(at: stores.now, reason: "x"))
+            #expect(try await stores.outbox.cancel(tried.id, now: stores.now) == false)
+            try await stores.sendOne()
+            #expect(try await stores.outbox.cancel(tried.id, now: stores.now) == false)
+            let end = try await stores.accept(.end())
+            #expect(try await stores.outbox.cancel(end.id, now: stores.now) == false)
+            #expect(try await stores.outbox.cancel(UUID(), now: stores.now) == nil)
+        }
+    }
+
+    @Test("sent to one audience, it cannot be withdrawn from the other")
+    func partlySent() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            let accepted = try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim(limit: 1).first)
+            try await stores.settle(claimed, .ok)
+            #expect(try await stores.outbox.cancel(accepted.id, now: stores.now) == false)
+            #expect(try await stores.claim().count == 1)
+        }
+    }
+
+    @Test("a message under way when its event is cancelled is settled, and not tried again")
+    func cancelledUnderWay() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let accepted = try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim().first)
+            try await stores.events.cancel(key, now: stores.now)
+            #expect(try await stores.state(of: accepted) == .sending)
+            #expect(try await stores.forgotten() == 0)
+            try await stores.settle(claimed, .retry(at: stores.now, reason: "x"))
+            #expect(try await stores.state(of: accepted) == .cancelled)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+
+    @Test("a message given back after its event was cancelled is cancelled")
+    func releasedAfterCancellation() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let accepted = try await stores.accept(.update())
+            let claimed = try await stores.claim()
+            try await stores.events.cancel(key, now: stores.now)
+            try await stores.outbox.release(claimed, replica: stores.replica, now: stores.now)
+            #expect(try await stores.state(of: accepted) == .cancelled)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import FoundationEssentials
+internal import Postgres
+internal import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test("an error carries SQLSTATE and names")
+    func errors() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { connection in
+            try await connection.script("create temporary table t (id bigint constraint t_id unique check (id > 0))")
+            try await connection.query("insert into t values (\(1))")
+            await #expect {
+                try await connection.query("insert into t values (\(1))")
+            } throws: { error in
+                let error = error as? PostgresError
+                return error?.sqlState == .uniqueViolation && error?.constraint == "t_id"
+            }
+            await #expect {
+                try await connection.query("insert into t values (\(0))")
+            } throws: { ($0 as? PostgresError)?.sqlState == .checkViolation }
+            await #expect {
+                try await connection.query("selec")
+            } throws: { ($0 as? PostgresError)?.sqlState == .syntaxError }
+            #expect(try await connection.query("select count(*) from t")[0].decode(Int.self) == 1)
+        }
+        await pool.close()
+    }
+
+    @Test("a pipeline answers in order; an error names its query, and leaves the connection clean")
+    func pipeline() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { connection in
+            let results = try await connection.pipeline((1...50).map { "select \($0) as n" })
+            #expect(try results.map { try $0[0].decode(Int.self, "n") } == Array(1...50))
+            try await connection.script("create temporary table p (n bigint)")
+            await #expect {
+                try await connection.pipeline([
+                    "insert into p values (\(1))", "select 1 / \(0)", "insert into p values (\(2))",
+                ])
+            } throws: { ($0 as? PostgresError)?.pipelineIndex == 1 }
+            // One transaction: the first insert went with the error.
+            #expect(try await connection.query("select count(*) from p")[0].decode(Int.self) == 0)
+        }
+        await pool.close()
+    }
+
+    @Test("more statements than the cache holds still work")
+    func eviction() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 4 }
+        try await pool.withConnection { connection in
+            for round in 0..<3 {
+                for number in 0..<20 {
+                    let query = PostgresQuery(unsafeSQL: "select \(number)::bigint + $1 as n", bindings: [.init(round)])
+                    #expect(try await connection.query(query)[0].decode(Int.self, "n") == number + round)
+                }
+            }
+            let prepared = try await connection.query("select count(*) from pg_prepared_statements")
+            #expect(try prepared[0].decode(Int.self) <= 6)
+        }
+        await pool.close()
+    }
+
+    @Test("a statement whose result changed with the schema is prepared again")
+    func changedPlan() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { connection in
+            try await connection.script("create temporary table c (a bigint); insert into c values (1)")
+            #expect(try await connection.query("select * from c")[0].decode(Int.self, "a") == 1)
+            try await connection.script("alter table c add b text default 'new'")
+            #expect(try await connection.query("select * from c")[0].decode(String.self, "b") == "new")
+        }
+        await pool.close()
+    }
+
+    @Test("a query past its deadline is cancelled at the server, and the connection goes on")
+    func deadline() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { connection in
+            await #expect {
+                try await connection.query("select pg_sleep(30)", deadline: .milliseconds(50))
+            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+            let pid = try await connection.query("select pg_backend_pid()")[0].decode(Int32.self)
+            #expect(Int(pid) == connection.backendPID)
+        }
+        await pool.close()
+    }
+
+    @Test("a cancelled task's query is cancelled at the server, and the connection goes back clean")
+    func cancellation() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 2)
+        let pid = try await pool.withConnection { connection in
+            // So that the task below gets this very connection: the last one given back.
+            connection.backendPID
+        }
+        let task = Task { try await pool.query("select pg_sleep(30)") }
+        try await sleeping(pid, seenBy: pool)
+        task.cancel()
+        let result = await task.result
+        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
+        let pids = try await pool.query("select count(*) from pg_stat_activity where pid = \(pid) and state = 'idle'")
+        #expect(try pids[0].decode(Int.self) == 1)
+        await pool.close()
+    }
+
+    @Test("a backend that is terminated under a query is a lost connection; the next query gets another")
+    func terminated() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 2)
+        let pid = try await pool.withConnection { $0.backendPID }
+        let task = Task { try await pool.query("select pg_sleep(30)") }
+        try await sleeping(pid, seenBy: pool)
+        try await pool.query("select pg_terminate_backend(\(pid)::int)")
+        let result = await task.result
+        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .connectionLost }
+        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        await pool.close()
+    }
+
+    @Test("a connection that broke while idle is replaced unnoticed")
+    func idle() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        let other = try await TestCluster.pool(maximumConnections: 1)
+        let pid = try await pool.withConnection { $0.backendPID }
+        try await other.query("select pg_terminate_backend(\(pid)::int)")
+        while try await other.query("select 1 from pg_stat_activity where pid = \(pid)").count > 0 {}
+        let next = try await pool.query("select pg_backend_pid()::bigint")[0].decode(Int.self)
+        #expect(next != pid)
+        await pool.close()
+        await other.close()
+    }
+
+    @Test("two tasks on one connection are told, not mixed up")
+    func exclusive() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 2)
+        try await pool.withConnection { connection in
+            let pid = connection.backendPID
+            let first = Task { try await connection.query("select pg_sleep(30)", deadline: .seconds(20)) }
+            try await sleeping(pid, seenBy: pool)
+            await #expect {
+                try await connection.query("select 1")
+            } throws: { ($0 as? PostgresError)?.kind == .misuse }
+            first.cancel()
+            _ = await first.result
+        }
+        await pool.close()
+    }
+
+    /// Returns when the backend runs pg_sleep; each look is a round trip.
+    private func sleeping(_ pid: Int, seenBy pool: PostgresPool) async throws {
+        while try await pool.query(
+            "select 1 from pg_stat_activity where pid = \(pid) and wait_event = 'PgSleep'"
+        ).isEmpty {}
+    }
+}

@@ -1,0 +1,161 @@
+internal import EmbeddedPostgres
+internal import FoundationEssentials
+internal import Logging
+internal import Postgres
+internal import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct PoolTests {
+    @Test("a transaction commits when its body returns and rolls back when it throws")
+    func transactions() async throws {
+        struct Failure: Error {}
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
+        try await pool.transaction { connection in
+            try await connection.query("insert into t values (1)")
+            try await connection.query("insert into t values (2)")
+        }
+        await #expect(throws: Failure.self) {
+            try await pool.transaction { connection in
+                try await connection.query("insert into t values (3)")
+                throw Failure()
+            }
+        }
+        await #expect {
+            try await pool.transaction { connection in
+                try await connection.query("insert into t values (4)")
+                try await connection.query("select 1 / \(0)")
+            }
+        } throws: { ($0 as? PostgresError)?.pipelineIndex == 0 }
+        // Nothing asked, nothing begun.
+        try await pool.transaction { _ in }
+        #expect(try await pool.query("select sum(n)::bigint from t")[0].decode(Int.self) == 3)
+        await pool.close()
+    }
+
+    @Test("a cancelled transaction rolls back and its connection is good for the next")
+    func cancelledTransaction() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
+        let (inside, entered) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await pool.transaction { connection in
+                try await connection.query("insert into t values (1)")
+                entered.finish()
+                try await connection.query("select pg_sleep(30)")
+            }
+        }
+        for await _ in inside {}
+        task.cancel()
+        let result = await task.result
+        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
+        #expect(try await pool.query("select count(*) from t")[0].decode(Int.self) == 0)
+        await pool.close()
+    }
+
+    @Test("many callers share few connections, each gets its own answer")
+    func sharing() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 3)
+        try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for number in 0..<300 {
+                group.addTask { (number, try await pool.query("select \(number) as n")[0].decode(Int.self, "n")) }
+            }
+            for try await (asked, answered) in group { #expect(asked == answered) }
+        }
+        let used = try await pool.query(
+            """
+            select count(*) from pg_stat_activity
+            where application_name = 'grandstand' and backend_type = 'client backend' and datname = current_database()
+            """)
+        #expect(try used[0].decode(Int.self) > 0)
+        await pool.close()
+    }
+
+    @Test("whoever waits too long is told; whoever is cancelled leaves the line; nobody's lease is lost")
+    func waiting() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .milliseconds(100) }
+        let (held, holding) = AsyncStream.makeStream(of: Void.self)
+        let (release, releasing) = AsyncStream.makeStream(of: Void.self)
+        let holder = Task {
+            try await pool.withConnection { _ in
+                holding.finish()
+                for await _ in release {}
+            }
+        }
+        for await _ in held {}
+        await #expect {
+            try await pool.query("select 1")
+        } throws: { ($0 as? PostgresError)?.kind == .poolExhausted }
+        let cancelled = Task { try await pool.query("select 1") }
+        cancelled.cancel()
+        let result = await cancelled.result
+        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
+        releasing.finish()
+        try await holder.value
+        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        await pool.close()
+    }
+
+    @Test("a closed pool says so, also to those who wait")
+    func closing() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        _ = try await pool.query("select 1")
+        await pool.close()
+        await pool.close()
+        await #expect { try await pool.query("select 1") } throws: { ($0 as? PostgresError)?.kind == .poolClosed }
+    }
+
+    @Test("a database that is not there is told in libpq's words, within the time")
+    func unreachable() async throws {
+        var configuration = PostgresConfiguration(
+            connectionString: "postgres://me:secret-word@/x?host=/nonexistent-folder")
+        configuration.acquireTimeout = .milliseconds(200)
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        await #expect {
+            try await pool.query("select 1")
+        } throws: { error in
+            let error = error as? PostgresError
+            return error?.kind == .connectionFailed && error?.message.contains("/nonexistent-folder") ?? false
+                && !(error?.message.contains("secret-word") ?? true)
+        }
+        await pool.close()
+    }
+
+    @Test("a restart of the server is survived, and a second host takes over from one that is not there")
+    func restart() async throws {
+        let cluster = TestCluster.own()
+        let first = try await cluster.start()
+        // libpq takes the hosts in turn; the first of these has no server.
+        var configuration = PostgresConfiguration(
+            connectionString: first.replacing("host=", with: "host=/nonexistent-folder,"))
+        configuration.acquireTimeout = .seconds(30)
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        await cluster.stop()
+        // Asked while the server is down: answered when it is back.
+        let patient = Task { try await pool.query("select 2::bigint")[0].decode(Int.self) }
+        _ = try await cluster.start()
+        #expect(try await patient.value == 2)
+        await pool.close()
+        await cluster.stop()
+    }
+
+    @Test("notifications are heard, and listening begins anew when its connection breaks")
+    func notifications() async throws {
+        let pool = try await TestCluster.pool()
+        let channel = "channel_\(UUID().uuidString.prefix(8).lowercased())"
+        var heard = pool.notifications(on: [channel]).makeAsyncIterator()
+        #expect(await heard.next() == .listening)
+        try await pool.query("select pg_notify(\(channel), 'one')")
+        #expect(await heard.next() == .notification(channel: channel, payload: "one"))
+        try await pool.query(
+            """
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where query = \("listen \"\(channel)\"") and pid <> pg_backend_pid()
+            """)
+        #expect(await heard.next() == .listening)
+        try await pool.query("select pg_notify(\(channel), 'two')")
+        #expect(await heard.next() == .notification(channel: channel, payload: "two"))
+        await pool.close()
+    }
+}
