@@ -2,6 +2,8 @@
 
 CONFIG ?= debug
 SWIFT_FLAGS ?=
+# Tests at a time. Many start servers of their own; all at once they would wait for the processor, not for each other.
+TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
@@ -24,7 +26,7 @@ run: build ## the same set-up, staying up, with a key and calls to try
 
 test: setup ## build and run every test
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 lint: ## check format, imports and the embedded migrations
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

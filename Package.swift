@@ -150,7 +150,8 @@ let package = Package(
             dependencies: ["APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log],
             swiftSettings: settings),
         .testTarget(
-            name: "GrandstandAppTests", dependencies: ["APNsWire", "GrandstandApp"], swiftSettings: settings),
+            name: "GrandstandAppTests", dependencies: ["APNsClient", "APNsWire", "GrandstandApp", "HTTP2", log],
+            swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

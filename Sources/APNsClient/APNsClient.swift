@@ -27,7 +27,8 @@ package final class APNsClient: Sendable {
     let keys: KeyRing
     private let tokens: ProviderTokens
     private let logger: Logger
-    private let pools = Mutex<[PoolKey: ConnectionPool]>([:])
+    /// `nil` once closed.
+    private let pools = Mutex<[PoolKey: ConnectionPool]?>([:])
 
     package init(settings: Settings, keys: KeyRing, now: @escaping @Sendable () -> Date, logger: Logger) {
         self.settings = settings
@@ -36,11 +37,11 @@ package final class APNsClient: Sendable {
         self.logger = logger
     }
 
-    /// Lets requests in flight finish and closes every connection.
+    /// Lets requests in flight finish and closes every connection; what is called later is unsent.
     package func close() async {
         let open = pools.withLock { pools in
-            defer { pools = [:] }
-            return Array(pools.values)
+            defer { pools = nil }
+            return pools.map { Array($0.values) } ?? []
         }
         await withTaskGroup(of: Void.self) { group in
             for pool in open { group.addTask { await pool.close() } }
@@ -103,17 +104,21 @@ package final class APNsClient: Sendable {
             body: call.body)
     }
 
-    private func pool(_ endpoint: Endpoint, _ credentials: Credentials) -> ConnectionPool {
-        pools.withLock { pools in
+    private func pool(
+        _ endpoint: Endpoint, _ credentials: Credentials
+    ) throws(ConnectionPool.Closed) -> ConnectionPool {
+        try pools.withLock { pools throws(ConnectionPool.Closed) in
+            guard var open = pools else { throw ConnectionPool.Closed() }
             let key = PoolKey(endpoint: endpoint, credentials: credentials)
-            if let pool = pools[key] { return pool }
+            if let pool = open[key] { return pool }
             var configuration = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
             configuration.trustRoots = settings.trustRoots
             // With provider tokens APNs allows one stream until a token was accepted (apns-contract section 6).
             configuration.initialConcurrency = 1
             let pool = ConnectionPool(
                 configuration: configuration, maximum: settings.connections, logger: logger)
-            pools[key] = pool
+            open[key] = pool
+            pools = open
             return pool
         }
     }

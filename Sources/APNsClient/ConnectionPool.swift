@@ -10,6 +10,11 @@ final class ConnectionPool: Sendable {
     private let maximum: Int
     private let logger: Logger
 
+    /// No connection is to be had any more; trying again is no use.
+    struct Closed: Error, CustomStringConvertible {
+        var description: String { "the connections to APNs are closed" }
+    }
+
     private struct State {
         var connections: [HTTP2ClientConnection] = []
         /// One connection is opened at a time; whoever needs it waits for it.
@@ -37,7 +42,7 @@ final class ConnectionPool: Sendable {
             return (best, state.opening)
         }
         if let best { return best }
-        guard let opening else { throw HTTP2Failure.notProcessed("the connections are closed") }
+        guard let opening else { throw Closed() }
         return try await opening.value
     }
 

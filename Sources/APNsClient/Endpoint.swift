@@ -13,18 +13,18 @@ package struct Endpoint: Sendable, Hashable {
         guard url.hasPrefix("https://") else { return nil }
         var rest = url.dropFirst("https://".count)
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { return nil }
-        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
-            host = String(rest[rest.index(after: rest.startIndex)..<end])
-            let tail = rest[rest.index(after: end)...]
-            guard let port = Self.port(tail) else { return nil }
-            self.port = port
+        let end: Substring.Index
+        if rest.hasPrefix("["), let bracket = rest.firstIndex(of: "]") {
+            host = String(rest[..<bracket].dropFirst())
+            guard Self.isAddress(host) else { return nil }
+            end = rest.index(after: bracket)
         } else {
-            let colon = rest.firstIndex(of: ":") ?? rest.endIndex
-            host = String(rest[..<colon])
-            guard let port = Self.port(rest[colon...]), !host.isEmpty else { return nil }
-            self.port = port
+            end = rest.firstIndex(of: ":") ?? rest.endIndex
+            host = String(rest[..<end])
+            guard Self.isName(host) else { return nil }
         }
+        guard let port = Self.port(rest[end...]) else { return nil }
+        self.port = port
     }
 
     /// The `:authority` of requests: without the port that goes without saying.
@@ -35,8 +35,29 @@ package struct Endpoint: Sendable, Hashable {
 
     private static func port(_ text: Substring) -> Int? {
         if text.isEmpty { return 443 }
-        guard text.hasPrefix(":"), let port = Int(text.dropFirst()), (1...65_535).contains(port) else { return nil }
+        // Digits and nothing else: `Int` by itself would take a sign.
+        guard text.hasPrefix(":"), text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(text.dropFirst()), (1...65_535).contains(port)
+        else { return nil }
         return port
+    }
+
+    /// A name or an IPv4 address.
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// What may stand in brackets: an IPv6 address.
+    private static func isAddress(_ text: String) -> Bool {
+        text.contains(":") && text.allSatisfy { $0.isHexDigit && $0.isASCII || $0 == ":" || $0 == "." }
     }
 }
 

@@ -47,7 +47,9 @@ enum ThrowAwayCluster {
     private static func removeAbandoned(in place: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
         for name in names where name.hasPrefix(prefix) {
-            guard let process = pid_t(name.dropFirst(prefix.count)), kill(process, 0) != 0, errno == ESRCH else { continue }
+            guard let process = pid_t(name.dropFirst(prefix.count)), kill(process, 0) != 0, errno == ESRCH else {
+                continue
+            }
             try? FileManager.default.removeItem(atPath: place.appendingPathComponent(name).path)
         }
     }

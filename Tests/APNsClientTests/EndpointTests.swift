@@ -25,8 +25,10 @@ struct EndpointTests {
     }
 
     @Test(arguments: [
-        "", "https://", "https:///", "http://api.push.apple.com", "api.push.apple.com:443", "https://host:", "https://host:0",
-        "https://host:65536", "https://host:x", "https://host:-1", "https://host:+1", "https://:443", "https://host/path", "https://host//",
+        "", "https://", "https:///", "http://api.push.apple.com", "api.push.apple.com:443", "https://host:",
+        "https://host:0",
+        "https://host:65536", "https://host:x", "https://host:-1", "https://host:+1", "https://:443",
+        "https://host/path", "https://host//",
         "https://user@host", "https://host:1:2", "https://[::1", "https://[]", "https://[::1]x", "https://::1",
         "https://host name", "https://host?a=b", "https://host#a", " https://host",
     ])

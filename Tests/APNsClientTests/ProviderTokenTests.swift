@@ -78,7 +78,8 @@ struct ProviderTokenTests {
         let folder = try KeyFolder()
         try folder.writeKey()
         try folder.writeKey(keyID: "OTHER67890")
-        let tokens = ProviderTokens(keys: KeyRing(directory: folder.path), now: { Date(timeIntervalSince1970: Self.window) })
+        let tokens = ProviderTokens(
+            keys: KeyRing(directory: folder.path), now: { Date(timeIntervalSince1970: Self.window) })
         let texts = try [
             Self.credentials, Credentials(teamID: "TEAM567890", keyID: "OTHER67890"),
             Credentials(teamID: "OTHER67890", keyID: "KEY4567890"),

@@ -66,7 +66,12 @@ struct AccessTests {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putApp("com.example.Other")
-            try await stage.putEvent("both", [Stage.audience(.development, .noMessageStored), Stage.audience(.development, .noMessageStored, of: "com.example.Other")])
+            try await stage.putEvent(
+                "both",
+                [
+                    Stage.audience(.development, .noMessageStored),
+                    Stage.audience(.development, .noMessageStored, of: "com.example.Other"),
+                ])
             let all: Set<APIKey.Scope> = [.lookup, .organise, .operate]
             let own = try await stage.caller(all, app: "com.example.Stadium")
             let other = try await stage.caller(all, app: "com.example.Other")
@@ -74,7 +79,8 @@ struct AccessTests {
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {}}"#)
             let paths = [
                 "/v1/apps/com.example.Stadium", "/v1/apps/com.example.Stadium/development/channels", "/v1/events/derby",
-                "/v1/events/derby/broadcasts", "/v1/broadcasts/\(id)", "/v1/lookup/com.example.Stadium/development/derby",
+                "/v1/events/derby/broadcasts", "/v1/broadcasts/\(id)",
+                "/v1/lookup/com.example.Stadium/development/derby",
             ]
             for path in paths {
                 #expect(try await own("GET", path).status == 200, "\(path)")
@@ -88,11 +94,18 @@ struct AccessTests {
             #expect(try await other("DELETE", "/v1/broadcasts/\(id)").status == 403)
             // An event of two apps belongs to neither's key alone.
             #expect(try await own("POST", "/v1/events/both/broadcasts", update).status == 403)
-            let takeover = #"{"name": "x", "audiences": [\#(Stage.audience(.production, .noMessageStored, of: "com.example.Other"))]}"#
+            let takeover =
+                #"{"name": "x", "audiences": [\#(Stage.audience(.production, .noMessageStored, of: "com.example.Other"))]}"#
             #expect(try await other("PUT", "/v1/events/derby", takeover).status == 403)
 
-            #expect(try await other("GET", "/v1/apps").json["items"]?.items.compactMap { $0["bundleId"]?.string } == ["com.example.Other"])
-            #expect(try await other("GET", "/v1/quotas").json["items"]?.items.allSatisfy { $0["bundleId"]?.string == "com.example.Other" } == true)
+            #expect(
+                try await other("GET", "/v1/apps").json["items"]?.items.compactMap { $0["bundleId"]?.string } == [
+                    "com.example.Other"
+                ])
+            #expect(
+                try await other("GET", "/v1/quotas").json["items"]?.items.allSatisfy {
+                    $0["bundleId"]?.string == "com.example.Other"
+                } == true)
             #expect(try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items.count == 1)
         }
     }

@@ -24,7 +24,10 @@ struct ChannelTests {
             #expect(created.json["managed"]?.bool == true)
             #expect(created.json["eventKey"] == nil)
             #expect(stage.simulator.channels(of: Stage.bundleID, in: .development).map(\.id) == [channelID])
-            #expect(stage.simulator.channels(of: Stage.bundleID, in: .development).map(\.storagePolicy) == [.mostRecentMessageStored])
+            #expect(
+                stage.simulator.channels(of: Stage.bundleID, in: .development).map(\.storagePolicy) == [
+                    .mostRecentMessageStored
+                ])
 
             let list = try await stage.api("GET", Self.path).json
             #expect(list["items"]?.items.compactMap { $0["id"]?.string } == [id])

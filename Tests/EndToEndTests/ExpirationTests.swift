@@ -9,7 +9,8 @@ struct ExpirationTests {
     @Test func `each channel gets the expiration its policy allows`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent(
-                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+                "derby",
+                [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
             let now = Int(Date().timeIntervalSince1970)
             let soon = now + 600
             /// What is asked for, and the least and the most that the storing channel may get.
@@ -43,7 +44,8 @@ struct ExpirationTests {
     @Test func `a header the policy does not allow is refused and nothing is queued`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent(
-                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+                "derby",
+                [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
             let now = Int(Date().timeIntervalSince1970)
             let onlyStoring = #", "audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "production"}]"#
             let refused = [

@@ -9,7 +9,8 @@ struct LaneTests {
     @Test func `messages of one channel keep their distance and their order`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "0.7"]) { stage in
             try await stage.putLiveEvent(
-                "derby", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .noMessageStored)])
+                "derby",
+                [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .noMessageStored)])
             for number in 0..<3 {
                 _ = try await stage.broadcast(
                     #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#)

@@ -9,12 +9,14 @@ internal import Testing
 struct MainJobTests {
     /// Numbers no decoder keeps, an escape, white space and an order of keys that must all survive.
     static let contentState = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2]}"#
-    static let alert = #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
+    static let alert =
+        #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
 
     @Test func `a match goes from declaration to end, and APNs sees the documented requests`() async throws {
         try await Stage.with { stage in
             let channels = try await stage.putLiveEvent(
-                "final", [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
+                "final",
+                [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
             #expect(channels.count == 2)
             try checkCreations(try await stage.simulator.requests(4) { $0.request.isCreation })
 
@@ -105,7 +107,10 @@ struct MainJobTests {
     private func checkCreations(_ entries: [JournalEntry]) throws {
         for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
             let own = entries.filter { $0.request.environment == environment }
-            #expect(own.map(\.request.path) == ["/1/apps/com.example.Stadium/channels", "/1/apps/com.example.stadium/channels"])
+            #expect(
+                own.map(\.request.path) == [
+                    "/1/apps/com.example.Stadium/channels", "/1/apps/com.example.stadium/channels",
+                ])
             #expect(own.map(\.status) == [403, 201])
             #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
             for entry in own {

@@ -50,7 +50,9 @@ struct OutageTests {
                 }
                 #expect(channel["state"]?.string == "pending")
                 #expect(channel["nextAttemptAt"]?.string != nil)
-                #expect(try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby").slug == "channel-pending")
+                #expect(
+                    try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby").slug
+                        == "channel-pending")
 
                 try await simulator.start()
                 let channelID = try await stage.activeChannels(of: "derby")
@@ -66,7 +68,8 @@ struct OutageTests {
             stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isBroadcast }
             stage.simulator.answerNext(1, with: .refusal(.tooManyRequests)) { $0.isBroadcast }
             stage.simulator.dropNext(1) { $0.isBroadcast }
-            let id = try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1.50e3}, "expiresIn": 60}"#)
+            let id = try await stage.broadcast(
+                #"{"event": "update", "contentState": {"home": 1.50e3}, "expiresIn": 60}"#)
             let settled = try await stage.settled(id)
             #expect(settled.deliveryStates == ["accepted"])
             #expect(settled["deliveries"]?[0]?["attempts"]?.int == 4)

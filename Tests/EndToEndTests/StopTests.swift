@@ -71,7 +71,8 @@ struct StopTests {
                     for number in 0..<120 {
                         group.addTask {
                             // Alerts are never superseded: each must arrive.
-                            let body = #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#
+                            let body =
+                                #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#
                             let path = "/v1/events/\(events[number % events.count])/broadcasts"
                             let answer = try? await stage.api("POST", path, body)
                             return answer?.status == 202 ? answer?.json["id"]?.string : nil

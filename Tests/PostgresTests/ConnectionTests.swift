@@ -89,25 +89,20 @@ struct ConnectionTests {
     @Test("a cancelled task's query is cancelled at the server, and the connection goes back clean")
     func cancellation() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 2)
-        let pid = try await pool.withConnection { connection in
-            // So that the task below gets this very connection: the last one given back.
-            connection.backendPID
-        }
-        let task = Task { try await pool.query("select pg_sleep(30)") }
+        let (pid, task) = await sleeper(in: pool)
         try await sleeping(pid, seenBy: pool)
         task.cancel()
         let result = await task.result
         #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
-        let pids = try await pool.query("select count(*) from pg_stat_activity where pid = \(pid) and state = 'idle'")
-        #expect(try pids[0].decode(Int.self) == 1)
+        let idle = try await pool.query("select count(*) from pg_stat_activity where pid = \(pid) and state = 'idle'")
+        #expect(try idle[0].decode(Int.self) == 1)
         await pool.close()
     }
 
     @Test("a backend that is terminated under a query is a lost connection; the next query gets another")
     func terminated() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 2)
-        let pid = try await pool.withConnection { $0.backendPID }
-        let task = Task { try await pool.query("select pg_sleep(30)") }
+        let (pid, task) = await sleeper(in: pool)
         try await sleeping(pid, seenBy: pool)
         try await pool.query("select pg_terminate_backend(\(pid)::int)")
         let result = await task.result
@@ -143,6 +138,19 @@ struct ConnectionTests {
             _ = await first.result
         }
         await pool.close()
+    }
+
+    /// A task that sleeps at the server, and the backend it sleeps in.
+    private func sleeper(in pool: PostgresPool) async -> (pid: Int, Task<Void, any Error>) {
+        let (pids, tell) = AsyncStream.makeStream(of: Int.self)
+        let task = Task {
+            try await pool.withConnection { connection in
+                tell.yield(connection.backendPID)
+                try await connection.query("select pg_sleep(30)")
+            }
+        }
+        var iterator = pids.makeAsyncIterator()
+        return (await iterator.next() ?? 0, task)
     }
 
     /// Returns when the backend runs pg_sleep; each look is a round trip.

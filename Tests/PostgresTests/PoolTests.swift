@@ -127,7 +127,7 @@ struct PoolTests {
         let first = try await cluster.start()
         // libpq takes the hosts in turn; the first of these has no server.
         var configuration = PostgresConfiguration(
-            connectionString: first.replacing("host=", with: "host=/nonexistent-folder,"))
+            connectionString: first.replacing("host='", with: "host='/nonexistent-folder,"))
         configuration.acquireTimeout = .seconds(30)
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
         #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)

@@ -86,17 +86,33 @@ extension PostgresEventStore {
                     where event_key = \(key) and bundle_id = \(audience.bundleID.rawValue)
                         and environment = \(audience.environment.rawValue)::environment and position <> \(position)
                     """
-                    : """
-                    with lane as (
-                        insert into lanes (bundle_id, environment, storage_policy)
-                        values (\(audience.bundleID.rawValue), \(audience.environment.rawValue)::environment,
-                            \(audience.storagePolicy.rawValue)::storage_policy)
-                        returning id, bundle_id, environment, storage_policy
-                    )
-                    insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-                    select \(key), bundle_id, environment, storage_policy, \(position), id from lane
-                    """)
+                    : add(audience, to: key, at: position))
         }
+    }
+
+    /// An audience that comes back before its channel has retired takes up its old lane, so that timestamps go on
+    /// rising; one that had got its end stays closed.
+    private static func add(_ audience: Audience, to key: String, at position: Int) -> PostgresQuery {
+        """
+        with wanted as (
+            select \(audience.bundleID.rawValue)::text as bundle_id,
+                \(audience.environment.rawValue)::environment as environment,
+                \(audience.storagePolicy.rawValue)::storage_policy as storage_policy
+        ), old as (
+            select l.id from wanted w join channels c using (bundle_id, environment, storage_policy)
+            join lanes l on l.channel = c.id
+            where c.event_key = \(key) and c.state = 'active' order by l.id desc limit 1 for no key update of l
+        ), reopened as (
+            update lanes l set closed_at = null, fenced_at = case when l.fenced_at < l.closed_at then l.fenced_at end
+            from old where l.id = old.id returning l.id
+        ), made as (
+            insert into lanes (bundle_id, environment, storage_policy)
+            select bundle_id, environment, storage_policy from wanted where not exists (select from old) returning id
+        )
+        insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+        select \(key), w.bundle_id, w.environment, w.storage_policy, \(position), lane.id
+        from wanted w, (select id from reopened union all select id from made) as lane
+        """
     }
 
     /// Nothing more is sent to a removed audience; `ChannelStore.align` retires its channel.

@@ -1,6 +1,14 @@
 internal import CLibPQ
 internal import Logging
 
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Glibc)
+    private import Glibc
+#elseif canImport(Musl)
+    private import Musl
+#endif
+
 /// Owns one `PGconn`. Not safe for two tasks at once: `PostgresConnection` sees to that.
 final class LibPQConnection: @unchecked Sendable {
     let pointer: OpaquePointer
@@ -34,10 +42,11 @@ final class LibPQConnection: @unchecked Sendable {
         !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF
     }
 
-    /// Reads what has arrived while nobody was using the connection, e.g. the server's goodbye.
-    func noticeWhatArrived() {
-        if PQconsumeInput(pointer) == 0 { return }
-        while let notification = PQnotifies(pointer) { PQfreemem(notification) }
+    /// Whether something has arrived that nobody asked for. On an idle connection that is the server's goodbye, or its
+    /// end: what it is does not matter, the connection is not to be trusted.
+    var hasUnexpectedInput: Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) != 0
     }
 }
 

@@ -86,7 +86,8 @@ package final class PostgresPool: PostgresQuerying {
             switch turn {
             case .closed: throw PostgresError(.poolClosed, "the pool was closed")
             case .idle(let connection):
-                if isHealthy(connection) { return connection }
+                // One the server has closed while it was idle is not worth a caller's error.
+                if !connection.raw.hasUnexpectedInput { return connection }
                 discard()
             case .open: return try await open(until: deadline)
             case .wait(let id):
@@ -96,12 +97,6 @@ package final class PostgresPool: PostgresQuerying {
                 }
             }
         }
-    }
-
-    /// An idle connection the server has closed is not worth a caller's error: it is noticed and replaced.
-    private func isHealthy(_ connection: PostgresConnection) -> Bool {
-        connection.raw.noticeWhatArrived()
-        return connection.isReusable
     }
 
     private func wait(_ id: Int, until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PoolState.Turn

@@ -3,6 +3,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import HTTP2
 internal import Logging
 
 /// A simulator and a client of it, over TLS and HTTP/2.
@@ -63,7 +64,8 @@ struct Door: Sendable {
     static func message(to channelID: String, expiration: Int = 0, requestID: UUID = UUID()) -> BroadcastMessage {
         BroadcastMessage(
             channelID: channelID,
-            body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(timestamp: 1_700_000_000),
+            body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(
+                timestamp: 1_700_000_000),
             priority: .immediate, expiration: expiration, requestID: requestID)
     }
 

@@ -64,7 +64,8 @@ struct AlignTests {
         }
     }
 
-    @Test("beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest")
+    @Test(
+        "beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest")
     func quota() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 2))

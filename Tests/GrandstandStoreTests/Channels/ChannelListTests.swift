@@ -39,9 +39,9 @@ struct ChannelListTests {
             try await stores.open("a")
             try await stores.open(
                 "b", audiences: [.sample("com.example.Goal", .production, .noMessageStored)])
+            try await stores.open("d", audiences: [.sample("com.example.Other")])
             try await stores.put(.sample("c"))
             try await stores.align()
-            try await stores.open("d", audiences: [.sample("com.example.Other")])
             let all = try await list(stores).items
             #expect(Set(all.compactMap(\.eventKey?.rawValue)) == ["a", "b", "c"])
             let byEvent = Dictionary(uniqueKeysWithValues: all.map { ($0.eventKey?.rawValue ?? "", $0) })

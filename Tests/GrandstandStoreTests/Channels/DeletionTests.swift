@@ -86,7 +86,8 @@ struct DeletionTests {
             try await stores.open(audiences: [.sample("com.example.Goal", .development)])
             try await stores.open("b", audiences: [.sample("com.example.Other")])
             let development = try await stores.channels.channels(
-                of: .sample(), in: .development, where: ChannelFilter(), PageRequest()).items
+                of: .sample(), in: .development, where: ChannelFilter(), PageRequest()
+            ).items
             #expect(development.count == 1)
             for id in development.map(\.id) + [UUID()] {
                 #expect(try await problem { try await begin(stores, id) } == .channelNotFound)

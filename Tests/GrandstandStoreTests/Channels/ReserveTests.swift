@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -11,7 +12,8 @@ struct ReserveTests {
     private func reserve(_ stores: Stores, _ bundleID: String = "com.example.Goal") async throws -> ChannelTask {
         try await stores.channels.reserve(
             ChannelDraft(
-                bundleID: .sample(bundleID), environment: .production, storagePolicy: .noMessageStored, label: "by hand"),
+                bundleID: .sample(bundleID), environment: .production, storagePolicy: .noMessageStored, label: "by hand"
+            ),
             now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
     }
 

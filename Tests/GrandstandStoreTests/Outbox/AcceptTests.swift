@@ -27,7 +27,8 @@ struct AcceptTests {
             #expect(claimed.expiresAt == stores.now.addingTimeInterval(28_800))
             #expect(
                 claimed.text
-                    == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"score":"1-0"},"# + #""alert":{"title":"Goal"}}}"#)
+                    == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"score":"1-0"},"#
+                    + #""alert":{"title":"Goal"}}}"#)
             #expect(try await stores.state(of: accepted) == .sending)
 
             stores.clock.advance(by: 0.5)

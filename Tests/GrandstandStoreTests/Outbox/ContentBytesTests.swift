@@ -21,7 +21,8 @@ struct ContentBytesTests {
             try await stores.accept(.update(text, alert: text))
             let sent = try await stores.sendOne()
             #expect(
-                sent.text == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":\#(text),"alert":\#(text)}}"#)
+                sent.text
+                    == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":\#(text),"alert":\#(text)}}"#)
             let entry = try await stores.events.lookup(
                 topic: "com.example.goal", in: .production, .sample(), contentState: true, now: stores.now)
             #expect(entry?.contentState == Array(text.utf8))

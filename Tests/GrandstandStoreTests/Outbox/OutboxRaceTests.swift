@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: races", .timeLimit(.minutes(2)))
+@Suite("Outbox: races", .timeLimit(.minutes(5)))
 struct OutboxRaceTests {
     @Test("claimers at once never get the same lane, and between them get all")
     func claimers() async throws {
@@ -45,7 +45,8 @@ struct OutboxRaceTests {
             while let claimed = try await stores.claim().first { try await stores.settle(claimed, .ok) }
             #expect(try await stores.count("select count(*) as n from deliveries where settled_at is null") == 0)
             let newest = try await stores.count(
-                "select count(*) as n from deliveries where state = 'accepted' and id = (select max(id) from deliveries)")
+                "select count(*) as n from deliveries where state = 'accepted' and id = (select max(id) from deliveries)"
+            )
             #expect(newest == 1)
         }
     }
@@ -85,7 +86,9 @@ struct OutboxRaceTests {
                 for delivery in claimed { try await stores.settle(delivery, .ok) }
             }
             #expect(try await stores.count("select count(*) as n from deliveries where settled_at is null") == 0)
-            #expect(try await stores.count("select count(*) as n from deliveries where is_end and state = 'accepted'") == 11)
+            #expect(
+                try await stores.count("select count(*) as n from deliveries where is_end and state = 'accepted'") == 11
+            )
             let disorder = try await stores.count(
                 """
                 select count(*) as n from deliveries a join deliveries b on a.lane = b.lane and a.id < b.id

@@ -138,6 +138,7 @@ struct SettleTests {
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.forgotten() == 0)
 
+            stores.clock.advance(by: 1)
             try await stores.provision()
             let replacement = try await stores.channel()
             #expect(replacement.state == .active)

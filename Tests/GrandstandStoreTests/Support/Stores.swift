@@ -98,7 +98,9 @@ struct Stores: Sendable {
         try #require(try await accept([request], for: key).first).get()
     }
 
-    func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<Broadcast, Problem>] {
+    func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<
+        Broadcast, Problem
+    >] {
         let key = try EventKey.sample(key)
         return try await outbox.accept(
             requests.map { BroadcastIntake(eventKey: key, request: $0) }, now: now, plan: Self.plan)

@@ -1,0 +1,70 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Testing
+
+/// What stops a start: one line that names it, and nothing is left running.
+@Suite(.timeLimit(.minutes(5)))
+struct StartTests {
+    /// Builds a server that must not start, and returns the line.
+    private static func refusal(_ environment: [String: String]) async throws -> String {
+        let configuration = try Configuration(
+            environment: environment.merging(["GRANDSTAND_PORT": "0"]) { given, _ in given })
+        do {
+            await (try Server.build(configuration, logger: Stage.logger)).close()
+        } catch let error as StartError {
+            #expect(!error.description.contains("\n"))
+            return error.description
+        }
+        Issue.record("the server started")
+        return ""
+    }
+
+    @Test func `a port in use is named`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                let port = try #require(URL(string: stage.url)?.port)
+                let line = try await Self.refusal(environment.merging(["GRANDSTAND_PORT": String(port)]) { $1 })
+                #expect(line.hasPrefix("GRANDSTAND_PORT: port \(port) "))
+                #expect(try await stage.api("GET", "/readyz").status == 200)
+            }
+        }
+    }
+
+    @Test func `a key file that cannot sign is named, its content is not`() async throws {
+        try await Stage.place { environment, _ in
+            let folder = try TemporaryFolder()
+            let file = folder.path + "/AuthKey_BROKEN7890.p8"
+            try "topsecret".write(toFile: file, atomically: true, encoding: .utf8)
+            let line = try await Self.refusal(environment.merging(["GRANDSTAND_APNS_KEY_DIR": folder.path]) { $1 })
+            #expect(line.hasPrefix("GRANDSTAND_APNS_KEY_DIR: "))
+            #expect(line.contains(file))
+            #expect(!line.contains("topsecret"))
+        }
+    }
+
+    @Test func `a database without the schema says which command to run`() async throws {
+        try await withDatabase(.empty) { database in
+            let line = try await Self.refusal(["DATABASE_URL": database.connectionString])
+            #expect(line.contains("grandstand migrate"))
+        }
+    }
+
+    @Test func `a database that is down is said to be, without the password`() async throws {
+        let line = try await Self.refusal(["DATABASE_URL": "postgres://user:topsecret@127.0.0.1:1/grandstand"])
+        #expect(line.contains("database"))
+        #expect(!line.contains("topsecret"))
+    }
+
+    @Test func `a certificate that is none is named`() async throws {
+        try await Stage.place { environment, _ in
+            let line = await #expect(throws: ConfigurationError.self) {
+                let tls = ["GRANDSTAND_TLS_CERT": #filePath, "GRANDSTAND_TLS_KEY": #filePath]
+                let configuration = try Configuration(environment: environment.merging(tls) { $1 })
+                await (try Server.build(configuration, logger: Stage.logger)).close()
+            }
+            #expect(line?.description.hasPrefix("GRANDSTAND_TLS_CERT: ") == true)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import APNsClient
+internal import APNsClient
+internal import APNsWire
+internal import Foundation
+internal import Logging
+internal import Testing
+
+@testable internal import GrandstandApp
+
+/// Every setting: what it is when unset, when set, and what is said of nonsense.
+struct ConfigurationTests {
+    /// A file that can be read on every machine that runs this.
+    private static let readable = #filePath
+
+    @Test func `unset, everything is as documented`() throws {
+        let configuration = try Configuration(environment: [:])
+        #expect(configuration.database == .embedded(directory: ".grandstand"))
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.port == 8_080)
+        #expect(configuration.tls == nil)
+        #expect(configuration.keyDirectory == "keys")
+        #expect("\(configuration.trustRoots)" == "system")
+        #expect(configuration.connections == 2)
+        #expect(configuration.requestTimeout == .seconds(5))
+        #expect(configuration.laneInterval == 1)
+        #expect(configuration.retireAfter == 14_400)
+        #expect(configuration.drain == .seconds(10))
+        #expect(configuration.logLevel.rawValue == "info")
+        #expect(configuration.logFormat == .text)
+        let authorities = APNsEnvironment.allCases.flatMap { environment in
+            [
+                configuration.endpoints.send[environment]?.authority,
+                configuration.endpoints.manage[environment]?.authority,
+            ]
+        }
+        #expect(
+            Set(authorities.compactMap { $0 }) == [
+                "api.sandbox.push.apple.com", "api.push.apple.com",
+                "api-manage-broadcast.sandbox.push.apple.com:2195", "api-manage-broadcast.push.apple.com:2196",
+            ])
+    }
+
+    @Test func `set, everything is as told`() throws {
+        let configuration = try Configuration(environment: [
+            "DATABASE_URL": "postgres://a:b@one,two/x?target_session_attrs=read-write",
+            "GRANDSTAND_DATA_DIR": "/elsewhere",
+            "GRANDSTAND_HOST": "0.0.0.0",
+            "GRANDSTAND_PORT": "0",
+            "GRANDSTAND_TLS_CERT": Self.readable,
+            "GRANDSTAND_TLS_KEY": Self.readable,
+            "GRANDSTAND_APNS_KEY_DIR": "/keys",
+            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": "https://a:1",
+            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": "https://b:2",
+            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": "https://c:3",
+            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": "https://d:4",
+            "GRANDSTAND_APNS_CA_FILE": Self.readable,
+            "GRANDSTAND_APNS_CONNECTIONS": "5",
+            "GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5",
+            "GRANDSTAND_LANE_INTERVAL": "0.25",
+            "GRANDSTAND_RETIRE_AFTER": "60",
+            "GRANDSTAND_DRAIN_SECONDS": "0",
+            "GRANDSTAND_LOG_LEVEL": "DEBUG",
+            "GRANDSTAND_LOG_FORMAT": "json",
+        ])
+        // libpq's, as it is; the embedded one's folder plays no part then.
+        #expect(configuration.database == .url("postgres://a:b@one,two/x?target_session_attrs=read-write"))
+        #expect(configuration.host == "0.0.0.0")
+        #expect(configuration.port == 0)
+        #expect(configuration.tls == .init(certificatePath: Self.readable, keyPath: Self.readable))
+        #expect(configuration.keyDirectory == "/keys")
+        #expect(configuration.endpoints.send[.development]?.authority == "a:1")
+        #expect(configuration.endpoints.manage[.development]?.authority == "b:2")
+        #expect(configuration.endpoints.send[.production]?.authority == "c:3")
+        #expect(configuration.endpoints.manage[.production]?.authority == "d:4")
+        #expect("\(configuration.trustRoots)" == "file(\"\(Self.readable)\")")
+        #expect(configuration.connections == 5)
+        #expect(configuration.requestTimeout == .milliseconds(500))
+        #expect(configuration.laneInterval == 0.25)
+        #expect(configuration.retireAfter == 60)
+        #expect(configuration.drain == .zero)
+        #expect(configuration.logLevel.rawValue == "debug")
+        #expect(configuration.logFormat == .json)
+    }
+
+    @Test func `the embedded database's folder can be chosen`() throws {
+        let configuration = try Configuration(environment: ["GRANDSTAND_DATA_DIR": "/data"])
+        #expect(configuration.database == .embedded(directory: "/data"))
+    }
+
+    @Test func `set to nothing is unset`() throws {
+        let names = [
+            "DATABASE_URL", "GRANDSTAND_DATA_DIR", "GRANDSTAND_HOST", "GRANDSTAND_PORT", "GRANDSTAND_TLS_CERT",
+            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", "GRANDSTAND_APNS_CA_FILE", "GRANDSTAND_APNS_CONNECTIONS",
+            "GRANDSTAND_LANE_INTERVAL", "GRANDSTAND_LOG_LEVEL",
+        ]
+        let configuration = try Configuration(environment: Dictionary(uniqueKeysWithValues: names.map { ($0, "") }))
+        #expect(configuration.database == .embedded(directory: ".grandstand"))
+        #expect(configuration.port == 8_080)
+        #expect(configuration.tls == nil)
+    }
+
+    @Test(arguments: [
+        ("GRANDSTAND_PORT", ["http", "-1", "65536", "80.5", " 80", "0x50", "99999999999999999999"]),
+        ("GRANDSTAND_TLS_CERT", ["/nowhere/cert.pem"]),
+        ("GRANDSTAND_TLS_KEY", ["/nowhere/key.pem"]),
+        ("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", ["http://a", "a:443", "https://a/b", "https://a:0", "https://"]),
+        ("GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", ["2195"]),
+        ("GRANDSTAND_APNS_PRODUCTION_SEND_URL", ["https://a:port"]),
+        ("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", ["ftp://a"]),
+        ("GRANDSTAND_APNS_CA_FILE", ["/nowhere/ca.pem"]),
+        ("GRANDSTAND_APNS_CONNECTIONS", ["0", "65", "two"]),
+        ("GRANDSTAND_APNS_REQUEST_TIMEOUT", ["0", "301", "5s", "nan", "inf", "-1"]),
+        ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
+        ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
+        ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
+        ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
+        ("GRANDSTAND_LOG_FORMAT", ["xml"]),
+    ])
+    func `nonsense is refused in one line that names the variable`(_ variable: String, _ values: [String]) {
+        for value in values {
+            let error = #expect(throws: ConfigurationError.self, "\(variable)=\(value)") {
+                try Configuration(environment: [variable: value])
+            }
+            #expect(error?.description.hasPrefix("\(variable): ") == true)
+            #expect(error?.description.contains("\n") == false)
+            #expect(error?.description.contains(value) == true)
+        }
+    }
+
+    @Test func `a certificate without its key, or a key without its certificate, names what is missing`() {
+        let withoutKey = #expect(throws: ConfigurationError.self) {
+            try Configuration(environment: ["GRANDSTAND_TLS_CERT": Self.readable])
+        }
+        #expect(withoutKey?.description.hasPrefix("GRANDSTAND_TLS_KEY: ") == true)
+        let withoutCertificate = #expect(throws: ConfigurationError.self) {
+            try Configuration(environment: ["GRANDSTAND_TLS_KEY": Self.readable])
+        }
+        #expect(withoutCertificate?.description.hasPrefix("GRANDSTAND_TLS_CERT: ") == true)
+    }
+}

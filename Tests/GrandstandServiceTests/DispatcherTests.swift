@@ -1,0 +1,139 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// The loop around an outbox and a door to Apple that are watched.
+@Suite(.timeLimit(.minutes(1)))
+struct DispatcherTests {
+    private static func dispatcher(
+        _ outbox: FakeOutbox, _ gateway: FakeGateway, signals: HandSignals = HandSignals(), concurrency: Int = 20,
+        drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600)
+    ) -> Dispatcher {
+        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: 8, drain: drain)
+        settings.pollInterval = pollInterval
+        return Dispatcher(
+            outbox: outbox, gateway: gateway, signals: signals, settings: settings, now: { Sample.now },
+            logger: Sample.logger)
+    }
+
+    /// Runs the dispatcher for as long as `body` takes; returns once it has stopped.
+    private static func run(_ dispatcher: Dispatcher, while body: () async -> Void) async {
+        let running = Task { await dispatcher.run() }
+        await body()
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `every claim is sent and settled once, no more than the bound at a time`() async {
+        let deliveries = (1...500).map { Sample.delivery($0) }
+        let outbox = FakeOutbox(deliveries)
+        let valve = Valve()
+        let gateway = FakeGateway { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
+        }
+        await Self.run(Self.dispatcher(outbox, gateway)) {
+            await valve.hold(20)
+            valve.open()
+            await outbox.wait { $0.settled.count >= 500 }
+        }
+        #expect(outbox.books.settled.map(\.delivery).sorted() == Array(1...500))
+        #expect(outbox.books.settled.allSatisfy { $0.verdict == .accepted(APNsReceipt(requestID: nil, uniqueID: "u")) })
+        #expect(outbox.books.released.isEmpty)
+        #expect(valve.most == 20)
+        #expect(outbox.books.claims.allSatisfy { (1...20).contains($0) })
+    }
+
+    @Test func `each answer is judged for its own delivery`() async {
+        let outbox = FakeOutbox((1...4).map { Sample.delivery($0) })
+        let gateway = FakeGateway { message in
+            switch message.channelID {
+            case "channel-1": .refused(Sample.refusal(.badPriority))
+            case "channel-2": .refused(Sample.refusal(.channelNotRegistered))
+            case "channel-3": .unanswered("lost")
+            default: .accepted((), APNsReceipt(requestID: nil))
+            }
+        }
+        await Self.run(Self.dispatcher(outbox, gateway)) { await outbox.wait { $0.settled.count >= 4 } }
+        let verdicts = Dictionary(uniqueKeysWithValues: outbox.books.settled.map { ($0.delivery, $0.verdict) })
+        #expect(verdicts[1] == .rejected(Sample.refusal(.badPriority)))
+        #expect(verdicts[2] == .channelGone(Sample.refusal(.channelNotRegistered)))
+        #expect(verdicts[4] == .accepted(APNsReceipt(requestID: nil)))
+        guard case .retry(let at, "lost")? = verdicts[3] else {
+            Issue.record("\(String(describing: verdicts[3]))")
+            return
+        }
+        #expect(at > Sample.now)
+    }
+
+    @Test func `a signal wakes it before its poll`() async {
+        let outbox = FakeOutbox([])
+        let signals = HandSignals()
+        await Self.run(Self.dispatcher(outbox, FakeGateway(), signals: signals)) {
+            for id in 1...3 {
+                outbox.add([Sample.delivery(id)])
+                signals.wake()
+                await outbox.wait { $0.settled.count >= id }
+            }
+        }
+        #expect(outbox.books.settled.map(\.delivery) == [1, 2, 3])
+    }
+
+    @Test func `without a signal the poll finds work`() async {
+        let outbox = FakeOutbox([])
+        await Self.run(Self.dispatcher(outbox, FakeGateway(), pollInterval: .milliseconds(5))) {
+            outbox.add([Sample.delivery(1)])
+            await outbox.wait { $0.settled.count >= 1 }
+        }
+        #expect(outbox.books.settled.count == 1)
+    }
+
+    @Test func `a database that fails for a moment delays, and nothing is lost or settled twice`() async {
+        let outbox = FakeOutbox((1...10).map { Sample.delivery($0) }, settlementFailures: 2, claimFailures: 1)
+        await Self.run(Self.dispatcher(outbox, FakeGateway())) { await outbox.wait { $0.settled.count >= 10 } }
+        #expect(outbox.books.settled.map(\.delivery).sorted() == Array(1...10))
+    }
+
+    @Test func `a stop claims no more, waits for what is under way, and settles it`() async {
+        let outbox = FakeOutbox((1...10).map { Sample.delivery($0) })
+        let valve = Valve()
+        let gateway = FakeGateway { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        let dispatcher = Self.dispatcher(outbox, gateway, concurrency: 4)
+        let running = Task { await dispatcher.run() }
+        await valve.hold(4)
+        running.cancel()
+        valve.open()
+        await running.value
+        let books = outbox.books
+        #expect(books.released.isEmpty)
+        // Every one that was claimed, and none of the others.
+        #expect(books.settled.count >= 4)
+        #expect(books.settled.count + books.waiting.count == 10)
+        #expect(Set(books.settled.map(\.delivery)).isDisjoint(with: books.waiting.map(\.id)))
+    }
+
+    @Test func `what is not answered within the drain is given back, and its late verdict counts for nothing`() async {
+        let outbox = FakeOutbox((1...3).map { Sample.delivery($0) })
+        let valve = Valve()
+        let gateway = FakeGateway { message in
+            if message.channelID != "channel-2" { await valve.pass() }
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        let dispatcher = Self.dispatcher(outbox, gateway, drain: .milliseconds(20))
+        let running = Task { await dispatcher.run() }
+        await valve.hold(2)
+        await outbox.wait { $0.settled.count >= 1 }
+        running.cancel()
+        await outbox.wait { $0.released.count >= 2 }
+        valve.open()
+        await running.value
+        #expect(outbox.books.settled.map(\.delivery) == [2])
+        #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
+    }
+}

@@ -1,0 +1,75 @@
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite(.timeLimit(.minutes(1)))
+struct FlightsTests {
+    private static func landing(_ id: Int) -> Settlement {
+        Settlement(delivery: id, lane: id, verdict: .accepted(APNsReceipt(requestID: nil)))
+    }
+
+    @Test func `what landed is taken once, all that is there`() async {
+        let flights = Flights()
+        for id in 1...3 { flights.begin(Sample.delivery(id)) }
+        #expect(flights.count == 3)
+        flights.land(Self.landing(2))
+        flights.land(Self.landing(1))
+        #expect(flights.count == 1)
+        #expect(await flights.landed()?.settlements.map(\.delivery) == [2, 1])
+        flights.land(Self.landing(3))
+        #expect(await flights.landed()?.settlements.map(\.delivery) == [3])
+        flights.close()
+        #expect(await flights.landed() == nil)
+    }
+
+    @Test func `what never began does not land, nor does anything twice`() async {
+        let flights = Flights()
+        flights.begin(Sample.delivery(1))
+        flights.land(Self.landing(7))
+        flights.land(Self.landing(1))
+        flights.land(Self.landing(1))
+        flights.close()
+        #expect(await flights.landed()?.settlements.map(\.delivery) == [1])
+        #expect(await flights.landed() == nil)
+    }
+
+    @Test func `what is given up is handed back, and its late verdict is dropped`() async {
+        let flights = Flights()
+        for id in 1...3 { flights.begin(Sample.delivery(id)) }
+        flights.land(Self.landing(1))
+        flights.abandon()
+        #expect(flights.count == 0)
+        flights.land(Self.landing(2))
+        let batch = await flights.landed()
+        #expect(batch?.settlements.map(\.delivery) == [1])
+        #expect(batch?.abandoned.map(\.id).sorted() == [2, 3])
+        flights.close()
+        #expect(await flights.landed() == nil)
+    }
+
+    @Test func `a verdict that lands while somebody waits wakes him`() async {
+        for _ in 0..<200 {
+            let flights = Flights()
+            flights.begin(Sample.delivery(1))
+            async let batch = flights.landed()
+            flights.land(Self.landing(1))
+            #expect(await batch?.settlements.count == 1)
+        }
+    }
+
+    @Test func `closing ends the wait, but not before what landed is taken`() async {
+        let flights = Flights()
+        async let nothing = flights.landed()
+        flights.close()
+        #expect(await nothing == nil)
+
+        let late = Flights()
+        late.begin(Sample.delivery(1))
+        late.land(Self.landing(1))
+        late.close()
+        #expect(late.isClosed)
+        #expect(await late.landed()?.settlements.count == 1)
+        #expect(await late.landed() == nil)
+    }
+}

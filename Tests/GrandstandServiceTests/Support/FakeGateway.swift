@@ -1,0 +1,78 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+
+/// APNs as tests script it: each kind of call has its answers in order, the last one for good.
+final class FakeGateway: APNsGateway {
+    struct Calls: Sendable {
+        var created: [APNsAddress] = []
+        var requestIDs: [UUID] = []
+        var deleted: [String] = []
+        var read: [String] = []
+    }
+
+    private struct State {
+        var creations: [APNsAnswer<String>]
+        var deletions: [APNsAnswer<Void>]
+        var reads: [APNsAnswer<StoragePolicy>]
+        var calls = Calls()
+    }
+
+    private let state: Mutex<State>
+    private let onSend: @Sendable (BroadcastMessage) async -> APNsAnswer<Void>
+    let keyFileState: KeyFileState
+
+    init(
+        creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
+        reads: [APNsAnswer<StoragePolicy>] = [],
+        keyFile: KeyFileState = .ok,
+        send: @escaping @Sendable (BroadcastMessage) async -> APNsAnswer<Void> = { _ in
+            .accepted((), .init(requestID: nil))
+        }
+    ) {
+        state = Mutex(State(creations: creations, deletions: deletions, reads: reads))
+        keyFileState = keyFile
+        onSend = send
+    }
+
+    var calls: Calls { state.withLock { $0.calls } }
+
+    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> { await onSend(message) }
+
+    func createChannel(
+        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<String> {
+        state.withLock { state in
+            state.calls.created.append(address)
+            state.calls.requestIDs.append(requestID)
+            return Self.next(&state.creations)
+        }
+    }
+
+    func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
+        state.withLock { state in
+            state.calls.read.append(channelID)
+            return Self.next(&state.reads)
+        }
+    }
+
+    func deleteChannel(
+        _ channelID: String, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<Void> {
+        state.withLock { state in
+            state.calls.deleted.append(channelID)
+            return Self.next(&state.deletions)
+        }
+    }
+
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]> { .unsent("not scripted") }
+
+    func keyFile(of credentials: Credentials) async -> KeyFileState { keyFileState }
+
+    private static func next<Value>(_ answers: inout [APNsAnswer<Value>]) -> APNsAnswer<Value> {
+        guard let answer = answers.first else { return .unsent("not scripted") }
+        if answers.count > 1 { answers.removeFirst() }
+        return answer
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+
+/// An outbox of deliveries that are due at once, and an account of what became of them.
+final class FakeOutbox: Outbox {
+    struct Account: Sendable {
+        var waiting: [ClaimedDelivery]
+        var claims: [Int] = []
+        var settled: [Settlement] = []
+        var released: [ClaimedDelivery] = []
+        /// Settlements that are to fail before one succeeds, and claims.
+        var settlementFailures = 0
+        var claimFailures = 0
+    }
+
+    private let account: Mutex<Account>
+    private let events: AsyncStream<Void>.Continuation
+    /// Yields at every settlement and release.
+    let changes: AsyncStream<Void>
+
+    init(_ deliveries: [ClaimedDelivery], settlementFailures: Int = 0, claimFailures: Int = 0) {
+        var account = Account(waiting: deliveries)
+        account.settlementFailures = settlementFailures
+        account.claimFailures = claimFailures
+        self.account = Mutex(account)
+        (changes, events) = AsyncStream.makeStream()
+    }
+
+    var books: Account { account.withLock { $0 } }
+
+    func add(_ deliveries: [ClaimedDelivery]) { account.withLock { $0.waiting += deliveries } }
+
+    func claim(
+        now: Date, leasedUntil: Date, replica: UUID, limit: Int, laneInterval: TimeInterval
+    ) async throws -> [ClaimedDelivery] {
+        try account.withLock { account in
+            if account.claimFailures > 0 {
+                account.claimFailures -= 1
+                throw NotScripted()
+            }
+            account.claims.append(limit)
+            defer { account.waiting.removeFirst(min(limit, account.waiting.count)) }
+            return Array(account.waiting.prefix(limit))
+        }
+    }
+
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws {
+        try account.withLock { account in
+            if account.settlementFailures > 0 {
+                account.settlementFailures -= 1
+                throw NotScripted()
+            }
+            account.settled += settlements
+        }
+        events.yield()
+    }
+
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
+        account.withLock { $0.released += deliveries }
+        events.yield()
+    }
+
+    func nextDue() async throws -> Date? { nil }
+
+    func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int { 0 }
+
+    func accept(
+        _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> [Result<Broadcast, Problem>] { throw NotScripted() }
+
+    func broadcast(_ id: UUID) async throws -> Broadcast? { throw NotScripted() }
+
+    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> { throw NotScripted() }
+
+    func cancel(_ id: UUID, now: Date) async throws -> Bool? { throw NotScripted() }
+
+    /// Waits until `isEnough` of the books.
+    func wait(until isEnough: (Account) -> Bool) async {
+        if isEnough(books) { return }
+        for await _ in changes where isEnough(books) { return }
+    }
+}
+
+/// Signals given by hand.
+final class HandSignals: WakeSignals {
+    private let streams = Mutex<[AsyncStream<Void>.Continuation]>([])
+
+    func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        streams.withLock { $0.append(continuation) }
+        return stream
+    }
+
+    func wake() { for stream in streams.withLock({ $0 }) { stream.yield() } }
+}

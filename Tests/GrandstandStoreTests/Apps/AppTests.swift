@@ -1,0 +1,92 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Apps")
+struct AppTests {
+    @Test("put creates, then replaces; overrides come and go")
+    func putAndReplace() async throws {
+        try await withStores { stores in
+            var app = try App.sample(
+                channelLimit: 12,
+                overrides: [
+                    .production: .init(teamID: "TEAMPROD12", keyID: nil), .development: .init(keyID: "KEYDEVEL12"),
+                ])
+            let first = try await stores.apps.put(app)
+            #expect(first.created)
+            #expect(first.app == app)
+            stores.clock.advance(by: 1)
+            app.name = "Renamed"
+            app.overrides = [:]
+            app.updatedAt = stores.now
+            let second = try await stores.apps.put(app)
+            #expect(!second.created)
+            #expect(second.app == app)
+            #expect(try await stores.apps.app(.sample("COM.EXAMPLE.GOAL")) == app)
+            #expect(try await stores.apps.app(.sample("com.example.None")) == nil)
+        }
+    }
+
+    @Test("two bundle IDs that differ in case only cannot both exist")
+    func caseClash() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample("com.example.Goal"))
+            #expect(try await problem { try await stores.apps.put(.sample("com.example.goal")) } == .appExists)
+            #expect(try await stores.apps.apps(PageRequest()).items.map(\.bundleID.rawValue) == ["com.example.Goal"])
+        }
+    }
+
+    @Test("pages by bundle ID")
+    func pages() async throws {
+        try await withStores { stores in
+            for name in ["c", "a", "b"] { _ = try await stores.apps.put(.sample("com.example.\(name)")) }
+            let first = try await stores.apps.apps(PageRequest(limit: 2))
+            #expect(first.items.map(\.bundleID.rawValue) == ["com.example.a", "com.example.b"])
+            let second = try await stores.apps.apps(PageRequest(limit: 2, cursor: first.nextCursor))
+            #expect(second.items.map(\.bundleID.rawValue) == ["com.example.c"])
+            #expect(second.nextCursor == nil)
+        }
+    }
+
+    @Test("quirks are kept for each environment, the latest value")
+    func quirks() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            var quirk = Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
+                evidence: "TopicMismatch")
+            try await stores.apps.learn(quirk, of: .sample("com.example.goal"))
+            #expect(try await stores.apps.quirks(of: .sample()) == [quirk])
+            quirk.value = "registered"
+            quirk.learnedAt = stores.clock.advance(by: 1)
+            try await stores.apps.learn(quirk, of: .sample())
+            #expect(try await stores.apps.quirks(of: .sample()) == [quirk])
+        }
+    }
+
+    @Test("an app whose channels remain cannot be deleted; without them it goes, with all that was its own")
+    func delete() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            _ = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: .sample())
+            #expect(try await problem { try await stores.apps.delete(.sample()) } == .appInUse)
+            try await stores.accept(.end())
+            try await stores.sendOne()
+            try await stores.align()
+            #expect(try await problem { try await stores.apps.delete(.sample()) } == .appInUse)
+            stores.clock.advance(by: 100_000)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .deleted)
+
+            try await stores.apps.delete(.sample("com.example.goal"))
+            #expect(try await stores.apps.app(.sample()) == nil)
+            #expect(try await stores.keys.keys().isEmpty)
+            #expect(try await stores.events.event(key, now: stores.now)?.specification.audiences == [])
+            #expect(try await problem { try await stores.apps.delete(.sample()) } == .appNotFound)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Events: lists")
+struct EventListTests {
+    private func keys(_ stores: Stores, _ filter: EventFilter) async throws -> [String] {
+        try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
+            $0.specification.key.rawValue
+        }
+    }
+
+    @Test("pages in the order of creation, also of one moment, each event once")
+    func pages() async throws {
+        try await withStores { stores in
+            for (key, step) in [("c", 0.0), ("a", 0), ("b", 0.000_001), ("e", 1), ("d", 0)] {
+                stores.clock.advance(by: step)
+                try await stores.put(.sample(key))
+            }
+            var seen: [String] = []
+            var cursor: String?
+            repeat {
+                let page = try await stores.events.events(
+                    where: EventFilter(), PageRequest(limit: 2, cursor: cursor), now: stores.now)
+                seen += page.items.map(\.specification.key.rawValue)
+                cursor = page.nextCursor
+            } while cursor != nil
+            #expect(seen == ["a", "c", "b", "d", "e"])
+            let kind = try await problem {
+                try await stores.events.events(where: EventFilter(), PageRequest(cursor: "nonsense"), now: stores.now)
+            }
+            #expect(kind == .invalidRequest)
+        }
+    }
+
+    @Test("filters by state, kind, app without regard to case, and start")
+    func filters() async throws {
+        try await withStores { stores in
+            let hour = 3_600.0
+            func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * hour) }
+            try await stores.put(.sample("early", kind: "match", startsAt: at(-1)))
+            try await stores.put(.sample("late", kind: "match", startsAt: at(1)))
+            try await stores.put(.sample("open", kind: "flight"))
+            try await stores.put(.sample("updated", startsAt: at(2), audiences: [.sample("com.example.Other")]))
+            try await stores.accept(.update(), for: "updated")
+            try await stores.put(.sample("over", kind: "match", startsAt: at(-2)))
+            try await stores.accept(.end(), for: "over")
+            try await stores.put(.sample("off", kind: "match", startsAt: at(3)))
+            try await stores.events.cancel(.sample("off"), now: stores.now)
+
+            let cases: [(EventFilter, Set<String>)] = [
+                (EventFilter(), ["early", "late", "open", "updated", "over", "off"]),
+                (EventFilter(state: .scheduled), ["late", "open"]), (EventFilter(state: .live), ["early", "updated"]),
+                (EventFilter(state: .ended), ["over"]), (EventFilter(state: .cancelled), ["off"]),
+                (EventFilter(kind: "flight"), ["open"]),
+                (EventFilter(bundleID: try .sample("COM.EXAMPLE.OTHER")), ["updated"]),
+                (EventFilter(from: at(1)), ["late", "updated", "off"]), (EventFilter(to: at(1)), ["early", "over"]),
+                (EventFilter(state: .scheduled, kind: "match", from: at(0), to: at(2)), ["late"]),
+            ]
+            for (filter, expected) in cases { #expect(Set(try await keys(stores, filter)) == expected) }
+        }
+    }
+}

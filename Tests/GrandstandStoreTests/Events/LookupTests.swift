@@ -1,0 +1,83 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Events: lookup")
+struct LookupTests {
+    private func lookup(
+        _ stores: Stores, topic: String = "com.example.goal", _ environment: APNsEnvironment = .production,
+        _ key: String = "match-1", contentState: Bool = false
+    ) async throws -> LookupEntry? {
+        try await stores.events.lookup(
+            topic: topic, in: environment, .sample(key), contentState: contentState, now: stores.now)
+    }
+
+    @Test("pending, active, retiring, deleted: the channel is named while it can be followed")
+    func channelLife() async throws {
+        try await withStores { stores in
+            let starts = stores.now.addingTimeInterval(60)
+            let ends = stores.now.addingTimeInterval(120)
+            try await stores.put(.sample(startsAt: starts, endsAt: ends))
+            let pending = try #require(try await lookup(stores))
+            #expect(
+                pending
+                    == LookupEntry(
+                        eventKey: try .sample(), state: .scheduled, storagePolicy: .mostRecentMessageStored,
+                        channelID: nil, startsAt: starts, endsAt: ends))
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(try await lookup(stores)?.channelID == channel.channelID)
+            try await stores.forceDeletion(of: channel)
+            #expect(try await lookup(stores)?.channelID == nil)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await lookup(stores)?.channelID == (try await stores.channel()).channelID)
+            try await stores.accept(.end())
+            #expect(try await lookup(stores)?.state == .ended)
+        }
+    }
+
+    @Test("a channel that Apple lost is not named; its replacement is, at once")
+    func lost() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            stores.clock.advance(by: 1)
+            try await stores.settle(try #require(try await stores.claim().first), .channelGone(.channelGone))
+            #expect(try await lookup(stores)?.channelID == nil)
+            try await stores.provision()
+            #expect(try await lookup(stores)?.channelID == (try await stores.channel()).channelID)
+        }
+    }
+
+    @Test("the newest accepted content, with the second it was accepted in, only when asked for")
+    func contentState() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            #expect(try await lookup(stores, contentState: true)?.contentState == nil)
+            try await stores.accept(.update(#"{"n": 1}"#))
+            stores.clock.advance(by: 7.5)
+            try await stores.accept(.update(#"{"n": 2}"#))
+            let entry = try #require(try await lookup(stores, contentState: true))
+            #expect(entry.contentState == Array(#"{"n": 2}"#.utf8))
+            #expect(entry.timestamp == 1_700_000_007)
+            #expect(try await lookup(stores)?.contentState == nil)
+        }
+    }
+
+    @Test("another environment, another app, another event: nothing")
+    func none() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let misses = [
+                try await lookup(stores, .development), try await lookup(stores, topic: "com.example.other"),
+                try await lookup(stores, .production, "match-2"), try await lookup(stores, topic: "com.example.Goal"),
+            ]
+            #expect(misses == [nil, nil, nil, nil])
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Migrator", .timeLimit(.minutes(5)))
+struct MigratorTests {
+    private let names = EmbeddedMigrations.all.map(\.name)
+    private let next = Migration(version: 2, name: "0002_next", sql: "create table next (id integer);")
+
+    @Test("an empty database becomes current; the second time there is nothing to do")
+    func emptyToCurrent() async throws {
+        try await withDatabase(.empty) { test in
+            let migrator = Migrator(test.pool)
+            let before = try await migrator.status()
+            #expect(before == .behind(names))
+            #expect(try await migrator.migrate() == names)
+            #expect(try await migrator.status() == .current)
+            #expect(try await migrator.migrate() == [])
+        }
+    }
+
+    @Test("only what is missing is applied")
+    func oneMore() async throws {
+        try await withDatabase { test in
+            let migrator = Migrator(test.pool, migrations: EmbeddedMigrations.all + [next])
+            let before = try await migrator.status()
+            #expect(before == .behind(["0002_next"]))
+            #expect(try await migrator.migrate() == ["0002_next"])
+            #expect(try await test.pool.query("select id from next").isEmpty)
+        }
+    }
+
+    @Test("several at once: one works, the others wait and find nothing to do, also on a pool of one connection each")
+    func atOnce() async throws {
+        try await withDatabase(.empty) { test in
+            let applied = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 1...4 {
+                    group.addTask {
+                        var configuration = PostgresConfiguration(connectionString: test.connectionString)
+                        configuration.maximumConnections = 1
+                        let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("migrator"))
+                        do {
+                            let applied = try await Migrator(pool).migrate()
+                            await pool.close()
+                            return applied
+                        } catch {
+                            await pool.close()
+                            throw error
+                        }
+                    }
+                }
+                return try await group.reduce(into: [[String]]()) { $0.append($1) }
+            }
+            #expect(applied.filter { !$0.isEmpty } == [names])
+            #expect(try await Migrator(test.pool).status() == .current)
+        }
+    }
+
+    @Test("a database that is ahead is refused and left alone")
+    func ahead() async throws {
+        try await withDatabase { test in
+            _ = try await Migrator(test.pool, migrations: EmbeddedMigrations.all + [next]).migrate()
+            let older = Migrator(test.pool)
+            #expect(try await older.status() == .ahead(version: 2))
+            await #expect(throws: MigrationRefusal.ahead(version: 2)) { try await older.migrate() }
+        }
+    }
+
+    @Test("a migration whose text changed after it was applied is refused, and the lock is free again")
+    func changed() async throws {
+        try await withDatabase { test in
+            try await test.pool.query("update schema_migrations set checksum = 'other'")
+            let migrator = Migrator(test.pool)
+            let name = try #require(names.first)
+            #expect(try await migrator.status() == .changed(name: name))
+            for _ in 1...2 {
+                await #expect(throws: MigrationRefusal.changed(name: name)) { try await migrator.migrate() }
+            }
+        }
+    }
+
+    @Test("a migration that fails leaves nothing of itself, and what came before it stays")
+    func failing() async throws {
+        try await withDatabase(.empty) { test in
+            let bad = Migration(version: 3, name: "0003_bad", sql: "create table half (id integer); select nonsense;")
+            let migrator = Migrator(test.pool, migrations: EmbeddedMigrations.all + [next, bad])
+            await #expect(throws: PostgresError.self) { try await migrator.migrate() }
+            #expect(try await migrator.status() == .behind(["0003_bad"]))
+            let half = try await test.pool.query("select to_regclass('half') is null as missing")
+            #expect(try #require(half.first).decode(Bool.self, "missing"))
+            let mended = Migration(version: 3, name: "0003_bad", sql: "create table half (id integer);")
+            #expect(
+                try await Migrator(test.pool, migrations: EmbeddedMigrations.all + [next, mended]).migrate() == [
+                    "0003_bad"
+                ])
+        }
+    }
+
+    @Test("the comparison itself")
+    func compare() {
+        let first = Migration(version: 1, name: "0001_first", sql: "select 1;")
+        let both = [first, next]
+        let cases: [([Int: String], Migrator.Status)] = [
+            ([:], .behind(["0001_first", "0002_next"])), ([1: first.checksum], .behind(["0002_next"])),
+            ([1: first.checksum, 2: next.checksum], .current), ([1: "x"], .changed(name: "0001_first")),
+            ([1: first.checksum, 2: "x"], .changed(name: "0002_next")),
+            ([1: first.checksum, 2: next.checksum, 3: "x"], .ahead(version: 3)),
+            ([2: next.checksum], .behind(["0001_first"])),
+        ]
+        for (applied, status) in cases { #expect(Migrator.compare(applied: applied, with: both) == status) }
+        #expect(first.checksum == "354b7196c9ba5fb4b21cf615bb6ec4cd5c07503c34229feef033fc081a8c03f4")
+    }
+}

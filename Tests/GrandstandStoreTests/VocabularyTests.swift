@@ -1,0 +1,88 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// One table per vocabulary, read both ways: Swift enums, Postgres types and drawings list the same words.
+@Suite("Vocabulary")
+struct VocabularyTests {
+    @Test("every Postgres enum lists what its Swift enum lists, in the same order")
+    func types() async throws {
+        func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
+            type.allCases.map(\.rawValue)
+        }
+        let vocabularies = [
+            "channel_state": words(Channel.State.self), "delivery_state": words(Delivery.State.self),
+            "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
+            "key_scope": words(APIKey.Scope.self), "broadcast_event": words(BroadcastPayload.Event.self),
+        ]
+        try await withDatabase { test in
+            let rows = try await test.pool.query(
+                """
+                select t.typname::text as name, array_agg(e.enumlabel::text order by e.enumsortorder) as words
+                from pg_enum e join pg_type t on t.oid = e.enumtypid group by t.typname
+                """)
+            let inDatabase = try Dictionary(
+                uniqueKeysWithValues: rows.map { row in
+                    (try row.decode(String.self, "name"), try row.decode([String].self, "words"))
+                })
+            #expect(inDatabase == vocabularies)
+        }
+    }
+
+    @Test("the states that count against the quota are the same in SQL and in Swift")
+    func counting() async throws {
+        try await withDatabase { test in
+            let rows = try await test.pool.query(
+                """
+                select s::text as state, s in \(PostgresChannelStore.counting) as counts
+                from unnest(enum_range(null::channel_state)) as s
+                """)
+            #expect(rows.count == Channel.State.allCases.count)
+            for row in rows {
+                let state: Channel.State = try row.word("state")
+                #expect(try row.decode(Bool.self, "counts") == state.countsAgainstQuota, "\(state)")
+            }
+        }
+    }
+
+    @Test("the states that are not settled are the same in SQL and in Swift")
+    func pending() async throws {
+        try await withDatabase { test in
+            let rows = try await test.pool.query(
+                """
+                select s::text as state, s in \(PostgresOutbox.pending) as pending
+                from unnest(enum_range(null::delivery_state)) as s
+                """)
+            #expect(rows.count == Delivery.State.allCases.count)
+            for row in rows {
+                let state: Delivery.State = try row.word("state")
+                #expect(try row.decode(Bool.self, "pending") == !state.isSettled, "\(state)")
+            }
+        }
+    }
+
+    @Test("the drawings name every state and no other")
+    func drawings() throws {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/life-cycles.md"))
+        let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
+            Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
+        }
+        #expect(drawings.count == 2)
+        #expect(drawings.first == Set(Channel.State.allCases.map(\.rawValue)))
+        #expect(drawings.last == Set(Delivery.State.allCases.map(\.rawValue)))
+    }
+
+    /// The states at both ends of a line such as `active --> retiring: event over`.
+    private func states(_ line: Substring) -> [String] {
+        let arrow = line.split(separator: ":").first ?? ""
+        let ends = arrow.split(separator: "-->")
+        guard ends.count == 2 else { return [] }
+        return ends.map { String($0.filter(\.isLetter)) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Wake signals", .timeLimit(.minutes(5)))
+struct WakeSignalTests {
+    /// Runs `body` with both topics' wake-ups, after the first, which says that listening has begun.
+    private func withWakes(
+        _ body: (
+            Stores, inout AsyncStream<Void>.AsyncIterator, inout AsyncStream<Void>.AsyncIterator
+        ) async throws -> Void
+    ) async throws {
+        try await withStores { stores in
+            let signals = PostgresWakeSignals(stores.pool)
+            var outbox = signals.wakes(.outbox).makeAsyncIterator()
+            var channels = signals.wakes(.channels).makeAsyncIterator()
+            let listener = Task { await signals.run() }
+            await outbox.next()
+            await channels.next()
+            do {
+                try await body(stores, &outbox, &channels)
+            } catch {
+                listener.cancel()
+                throw error
+            }
+            listener.cancel()
+            await listener.value
+        }
+    }
+
+    @Test("accepting wakes the outbox; what changes which channels should exist wakes their loop")
+    func wakes() async throws {
+        try await withWakes { stores, outbox, channels in
+            try await stores.put(.sample())
+            await channels.next()
+            try await stores.provision()
+            await channels.next()
+            try await stores.accept(.update())
+            await outbox.next()
+            let claimed = try await stores.claim()
+            try await stores.outbox.release(claimed, replica: stores.replica, now: stores.now)
+            await outbox.next()
+            try await stores.accept(.end())
+            await channels.next()
+        }
+    }
+
+    @Test("the last message of an event settled wakes the channels' loop: its channel may retire")
+    func settledEnd() async throws {
+        try await withWakes { stores, outbox, channels in
+            try await stores.put(.sample())
+            await channels.next()
+            try await stores.provision()
+            await channels.next()
+            try await stores.accept(.end())
+            await outbox.next()
+            await channels.next()
+            try await stores.sendOne()
+            await channels.next()
+        }
+    }
+
+    @Test("a lost connection is made again, and everything is woken, for signals may have been missed")
+    func reconnects() async throws {
+        try await withWakes { stores, outbox, channels in
+            try await stores.pool.query(
+                """
+                select pg_terminate_backend(pid) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'
+                """)
+            await outbox.next()
+            await channels.next()
+        }
+    }
+}
