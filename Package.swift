@@ -81,7 +81,7 @@ let package = Package(
 
         // Transports: they know nothing of Grandstand.
         .target(
-            name: "Postgres", dependencies: ["CLibPQ", log], path: "Sources/PostgresCore", swiftSettings: settings),
+            name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
         .target(
             name: "HTTP2",
             dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, nioTLS, log],
@@ -134,7 +134,7 @@ let package = Package(
         // For tests.
         .target(
             name: "GrandstandTestKit",
-            dependencies: ["EmbeddedPostgres", "GrandstandStore", "Postgres", log],
+            dependencies: ["APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandStore", "Postgres", log],
             swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),

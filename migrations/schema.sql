@@ -189,6 +189,7 @@ CREATE TABLE public.lanes (
     last_timestamp bigint DEFAULT 0 NOT NULL,
     ready_at timestamp with time zone,
     fenced_at timestamp with time zone,
+    closed_at timestamp with time zone,
     newest_broadcast uuid
 )
 WITH (fillfactor='70');

@@ -7,22 +7,22 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct LaneTests {
     @Test func `messages of one channel keep their distance and their order`() async throws {
-        try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "0.7"]) { stage in
+        try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "3"]) { stage in
             try await stage.putLiveEvent(
                 "derby",
                 [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .noMessageStored)])
-            for number in 0..<3 {
+            for number in 0..<2 {
                 _ = try await stage.broadcast(
                     #"{"event": "update", "contentState": {"n": \#(number)}, "alert": {"title": "Goal"}}"#)
             }
             for environment in APNsEnvironment.allCases {
-                let entries = try await stage.simulator.requests(3) {
+                let entries = try await stage.simulator.requests(2) {
                     $0.request.isBroadcast && $0.request.environment == environment
                 }
-                #expect(zip(entries, 0..<3).allSatisfy { $0.request.text.contains(#"{"n": \#($1)}"#) })
+                #expect(zip(entries, 0..<2).allSatisfy { $0.request.text.contains(#"{"n": \#($1)}"#) })
                 for (earlier, later) in zip(entries, entries.dropFirst()) {
-                    // Counted from the claim, which comes some milliseconds before the request.
-                    #expect(later.time.timeIntervalSince(earlier.time) > 0.6)
+                    // Counted from the claim; on a busy machine the first request leaves some time after it.
+                    #expect(later.time.timeIntervalSince(earlier.time) > 1.5)
                 }
             }
         }

@@ -1,5 +1,4 @@
 internal import APNsClient
-internal import APNsClient
 internal import APNsWire
 internal import Foundation
 internal import Logging

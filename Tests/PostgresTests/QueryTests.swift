@@ -1,5 +1,6 @@
-@testable internal import Postgres
 internal import Testing
+
+@testable internal import Postgres
 
 struct QueryTests {
     @Test("values become parameters, never SQL")

@@ -17,7 +17,9 @@ struct ValueTests {
         try await roundTrip(value, "bigint")
     }
 
-    @Test(arguments: [Int32.min, 0, .max]) func int4(value: Int32) async throws { try await roundTrip(value, "integer") }
+    @Test(arguments: [Int32.min, 0, .max]) func int4(value: Int32) async throws {
+        try await roundTrip(value, "integer")
+    }
     @Test(arguments: [Int16.min, 0, .max]) func int2(value: Int16) async throws {
         try await roundTrip(value, "smallint")
     }

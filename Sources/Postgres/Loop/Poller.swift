@@ -60,7 +60,9 @@
 
         init() {
             queue = kqueue()
-            change { $0.filter = Int16(EVFILT_USER); $0.flags = UInt16(EV_ADD | EV_CLEAR) }
+            change {
+                $0.filter = Int16(EVFILT_USER); $0.flags = UInt16(EV_ADD | EV_CLEAR)
+            }
         }
 
         /// Reports the socket once when it is ready; arming it again replaces what was asked for.
@@ -79,7 +81,11 @@
         func forget(_ socket: Int32) {}
 
         /// Ends the wait.
-        func wake() { change { $0.filter = Int16(EVFILT_USER); $0.fflags = UInt32(NOTE_TRIGGER) } }
+        func wake() {
+            change {
+                $0.filter = Int16(EVFILT_USER); $0.fflags = UInt32(NOTE_TRIGGER)
+            }
+        }
 
         /// Hands every report that is there to `report`, waiting for the first one if `blocking`.
         func wait(blocking: Bool, _ report: (Int32) -> Void) {
