@@ -13,22 +13,9 @@ struct ProviderToken: Sendable {
 
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
         self.issuedAt = issuedAt
-        let header = Self.base64URL(Array(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8))
-        let claims = Self.base64URL(Array(#"{"iss":"\#(credentials.teamID)","iat":\#(issuedAt)}"#.utf8))
+        let header = Base64URL.text(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8)
+        let claims = Base64URL.text(#"{"iss":"\#(credentials.teamID)","iat":\#(issuedAt)}"#.utf8)
         let signed = "\(header).\(claims)"
-        text = "\(signed).\(Self.base64URL(try key.signature(of: Array(signed.utf8))))"
-    }
-
-    /// RFC 7515: base64url without padding.
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        String(
-            Data(bytes).base64EncodedString().compactMap { character -> Character? in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
+        text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
     }
 }

@@ -33,6 +33,35 @@ struct PoolTests {
         await pool.close()
     }
 
+    @Test("a transaction whose body ignored an error is rolled back, and says so")
+    func swallowed() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
+        await #expect {
+            try await pool.transaction { connection in
+                try await connection.query("insert into t values (1)")
+                _ = try? await connection.query("select 1 / \(0)")
+            }
+        } throws: { ($0 as? PostgresError)?.kind == .misuse }
+        #expect(try await pool.query("select count(*) from t")[0].decode(Int.self) == 0)
+        await pool.close()
+    }
+
+    @Test("COPY is refused at once, and costs its connection only")
+    func copy() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        for query in ["copy (select 1) to stdout", "copy pg_class from stdin"] {
+            await #expect {
+                try await pool.query(PostgresQuery(unsafeSQL: query))
+            } throws: { ($0 as? PostgresError)?.kind != nil }
+        }
+        await #expect {
+            try await pool.withConnection { try await $0.script("copy (select 1) to stdout") }
+        } throws: { ($0 as? PostgresError)?.kind == .misuse }
+        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        await pool.close()
+    }
+
     @Test("a cancelled transaction rolls back and its connection is good for the next")
     func cancelledTransaction() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)

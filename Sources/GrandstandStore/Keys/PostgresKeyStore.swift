@@ -14,20 +14,25 @@ package struct PostgresKeyStore: KeyStore {
     ) async throws -> (key: APIKey, secret: String) {
         let secret = Self.makeSecret()
         let key = APIKey(
-            id: UUID(), name: name, scopes: scopes, bundleID: bundleID, prefix: String(secret.prefix(9)),
-            createdAt: Date(), revokedAt: nil)
-        do {
-            try await database.query(
-                """
-                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at)
-                values (\(key.id), \(name), \(Self.hash(secret)), \(key.prefix),
-                    \(scopes.map(\.rawValue).sorted())::text[]::key_scope[], \(bundleID?.rawValue), \(key.createdAt))
-                """)
-        } catch let error as PostgresError where error.sqlState == .foreignKeyViolation {
-            throw Problem(
-                .appNotFound, "There is no app \(bundleID?.rawValue ?? ""). Register it first, or leave the app out.")
-        }
+            id: UUID(), name: name, scopes: scopes, bundleID: try await registered(bundleID),
+            prefix: String(secret.prefix(9)), createdAt: Date(), revokedAt: nil)
+        try await database.query(
+            """
+            insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at)
+            values (\(key.id), \(name), \(Self.hash(secret)), \(key.prefix),
+                \(scopes.map(\.rawValue).sorted())::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt))
+            """)
         return (key, secret)
+    }
+
+    /// The app's bundle ID as it was registered; `nil` for a key that is bound to none.
+    private func registered(_ bundleID: BundleID?) async throws -> BundleID? {
+        guard let bundleID else { return nil }
+        let rows = try await database.query("select bundle_id from apps where topic = \(bundleID.topic)")
+        guard let row = rows.first else {
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it first, or leave the app out.")
+        }
+        return try row.word("bundle_id")
     }
 
     package func authenticate(_ secret: String) async throws -> APIKey? {
@@ -48,16 +53,7 @@ package struct PostgresKeyStore: KeyStore {
 
     /// `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.
     private static func makeSecret() -> String {
-        let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        let text = bytes.base64EncodedString().compactMap { character -> Character? in
-            switch character {
-            case "+": "-"
-            case "/": "_"
-            case "=": nil
-            default: character
-            }
-        }
-        return "gs_" + String(text)
+        "gs_" + SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.text($0) }
     }
 
     private static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Data(secret.utf8))) }

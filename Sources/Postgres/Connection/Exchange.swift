@@ -13,9 +13,12 @@ struct Exchange {
     /// Why the server was asked to cancel.
     private(set) var interruption: PostgresError?
     private var cancellation: Task<Void, Never>?
+    /// When the wait for the cancelled query's end is given up.
+    private var drainEnd = ContinuousClock.now
 
     /// How long a cancelled query may take to end before its connection is given up.
     private static let drainBound = Duration.seconds(5)
+    private static let cancelInterval = Duration.milliseconds(200)
     private static let threads = DispatchQueue(label: "grandstand.postgres.cancel", attributes: .concurrent)
 
     init(_ connection: LibPQConnection, timeout: Duration, isCancellable: Bool) {
@@ -60,14 +63,23 @@ struct Exchange {
         }
     }
 
+    /// Asks the server to cancel, and again for as long as it goes on: a request that finds the server not yet at the
+    /// query does nothing.
     private mutating func interrupt(_ reason: PostgresError) throws(PostgresError) {
-        if let interruption { throw interruption }
-        interruption = reason
-        isCancellable = false
-        deadline = ContinuousClock.now + Self.drainBound
+        let now = ContinuousClock.now
+        if let interruption {
+            guard now < drainEnd else { throw interruption }
+        } else {
+            interruption = reason
+            isCancellable = false
+            drainEnd = now + Self.drainBound
+        }
+        deadline = min(drainEnd, now + Self.cancelInterval)
         guard let cancel = PQgetCancel(connection.pointer) else { throw reason }
         let handle = CancelHandle(cancel)
+        let earlier = cancellation
         cancellation = Task.detached {
+            await earlier?.value
             await withCheckedContinuation { continuation in
                 // PQcancel opens a connection of its own and blocks for it.
                 Self.threads.async {

@@ -68,6 +68,9 @@ package final class PostgresConnection: PostgresQuerying {
     /// Ends a transaction that no query has begun; `false` when there is one to end at the server.
     func abandonUnbegun() -> Bool { takeBegin() }
 
+    /// Whether an error in the transaction was ignored: COMMIT would roll back and call that success.
+    var hasFailedTransaction: Bool { PQtransactionStatus(raw.pointer) == PQTRANS_INERROR }
+
     /// Ends a transaction, whatever becomes of the task meanwhile.
     func end(_ command: PostgresQuery) async throws {
         try await run([command], timeout: configuration.queryTimeout, isCancellable: false)
@@ -168,6 +171,7 @@ package final class PostgresConnection: PostgresQuerying {
         while let result = try await exchange.nextResult() {
             switch Self.read(result) {
             case .success(let read): rows = read
+            case .failure(let error) where error.kind == .misuse: throw error
             case .failure(let error): failure = failure ?? error
             }
         }
@@ -190,6 +194,7 @@ package final class PostgresConnection: PostgresQuerying {
                 switch Self.read(result) {
                 case .success(let read):
                     if case .execute = step { rows.append(read) }
+                case .failure(let error) where error.kind == .misuse: throw error
                 case .failure(var error):
                     if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
                     error.pipelineIndex = step.index
@@ -264,7 +269,9 @@ package final class PostgresConnection: PostgresQuerying {
         var failure: PostgresError?
         do throws(PostgresError) {
             while let result = try await exchange.nextResult() {
-                if case .failure(let error) = Self.read(result) { failure = failure ?? error }
+                guard case .failure(let error) = Self.read(result) else { continue }
+                if error.kind == .misuse { throw error }
+                failure = failure ?? error
             }
         } catch {
             await exchange.finish()
@@ -292,6 +299,7 @@ package final class PostgresConnection: PostgresQuerying {
             return .failure(error)
         default:
             PQclear(result)
+            // The server waits for data now, or sends it: the connection is closed with the error.
             return .failure(PostgresError(.misuse, "COPY is not for this connection"))
         }
     }

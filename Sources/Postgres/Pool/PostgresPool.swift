@@ -21,7 +21,7 @@ package final class PostgresPool: PostgresQuerying {
         try await withConnection { try await $0.query(query) }
     }
 
-    /// Lends a connection to `body`. It goes back when `body` ends, clean or closed.
+    /// Lends a connection to `body`, which must not keep it. It goes back when `body` ends, clean or closed.
     ///
     /// - Throws: what `body` throws; `connectionFailed`, `poolExhausted` when none is to be had within
     ///   `acquireTimeout`; `poolClosed`; `cancelled`.
@@ -48,6 +48,9 @@ package final class PostgresPool: PostgresQuerying {
             connection.beginWithNext()
             do {
                 let value = try await body(connection)
+                if connection.hasFailedTransaction {
+                    throw PostgresError(.misuse, "a query of the transaction failed and its error was ignored")
+                }
                 if !connection.abandonUnbegun() { try await connection.end("commit") }
                 return value
             } catch {
