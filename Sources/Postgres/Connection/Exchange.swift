@@ -54,7 +54,7 @@ struct Exchange {
     func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
 
     private mutating func wait(_ interest: SocketLoop.Interest) async throws(PostgresError) {
-        let outcome = await SocketLoop.shared.wait(
+        let outcome = await SocketLoop.of(connection.socket).wait(
             for: interest, on: connection.socket, until: deadline, isCancellable: isCancellable)
         switch outcome {
         case .ready: return

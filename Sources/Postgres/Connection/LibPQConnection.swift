@@ -27,7 +27,7 @@ final class LibPQConnection: @unchecked Sendable {
     }
 
     deinit {
-        SocketLoop.shared.forget(PQsocket(pointer))
+        SocketLoop.of(PQsocket(pointer)).forget(PQsocket(pointer))
         PQfinish(pointer)
         notices.release()
     }

@@ -29,6 +29,10 @@ package final class PostgresConnection: PostgresQuerying {
     /// The server process that serves this connection.
     package var backendPID: Int { Int(PQbackendPID(raw.pointer)) }
 
+    /// Where this connection is waited for. A task that prefers this executor gets its answers without waking another
+    /// thread; what it does between two queries holds others' answers up, so it must be short.
+    package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
+
     /// Runs one query within `queryTimeout`.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {

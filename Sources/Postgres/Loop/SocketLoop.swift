@@ -1,7 +1,8 @@
 private import Dispatch
 internal import Synchronization
 
-/// One thread that waits for the sockets of all connections, with epoll or kqueue, each socket armed for one report.
+/// A thread that waits for the sockets of connections, with epoll or kqueue, each socket armed for one report. There are
+/// two: while one thread resumes who was answered, the other sees to the rest.
 ///
 /// Whoever drives a connection arms its socket straight from its own thread: no wake-up of the loop is needed for that.
 /// The loop is a task executor too: a task that prefers it is resumed on the loop's own thread, which saves waking
@@ -35,8 +36,11 @@ final class SocketLoop: TaskExecutor {
         var loopSleeps = false
     }
 
-    /// The process' loop. It lives as long as the process.
-    static let shared = SocketLoop()
+    /// The process' loops. They live as long as the process.
+    private static let loops = [SocketLoop(), SocketLoop()]
+
+    /// The loop that waits for `socket`, always the same one.
+    static func of(_ socket: Int32) -> SocketLoop { loops[Int(max(0, socket)) % loops.count] }
 
     private let waiters = Mutex(Waiters())
     private let jobs = Mutex(Jobs())
@@ -46,7 +50,7 @@ final class SocketLoop: TaskExecutor {
     private static let tick = DispatchTimeInterval.milliseconds(25)
 
     private init() {
-        DispatchQueue(label: "grandstand.postgres.sockets", qos: .userInitiated).async { SocketLoop.shared.run() }
+        DispatchQueue(label: "grandstand.postgres.sockets", qos: .userInitiated).async { self.run() }
     }
 
     private func run() -> Never {

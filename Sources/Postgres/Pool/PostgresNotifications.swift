@@ -62,7 +62,7 @@ private struct Listener: Sendable {
                 PQfreemem(notification)
                 yield(heard)
             }
-            let outcome = await SocketLoop.shared.wait(
+            let outcome = await SocketLoop.of(connection.raw.socket).wait(
                 for: .read, on: connection.raw.socket, until: ContinuousClock.now + Self.heartbeat, isCancellable: true)
             switch outcome {
             case .cancelled: return

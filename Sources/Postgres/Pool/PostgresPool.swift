@@ -74,10 +74,6 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Where connections are waited for. A task that prefers this executor gets its answers without waking another
-    /// thread; what it does between two queries holds everybody's answers up, so it must be short.
-    package var taskExecutor: any TaskExecutor { SocketLoop.shared }
-
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     // MARK: Lending
