@@ -51,6 +51,6 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension HTTPField.Name {
-    // The literal is a valid field name.
-    static let xRequestID = HTTPField.Name("X-Request-Id") ?? .contentDisposition
+    /// Names the request in answers, problems and logs. The literal is a token of RFC 9110, so it has a name.
+    static let xRequestID = HTTPField.Name("X-Request-Id")!
 }
