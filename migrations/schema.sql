@@ -1,4 +1,26 @@
 
+CREATE TYPE public.audit_action AS ENUM (
+    'app.registered',
+    'app.changed',
+    'app.deleted',
+    'channel.created',
+    'channel.refused',
+    'channel.unanswered',
+    'channel.adopted',
+    'channel.imported',
+    'channel.retired',
+    'channel.deleted',
+    'channel.missing',
+    'event.created',
+    'event.changed',
+    'event.cancelled',
+    'event.expired',
+    'key.created',
+    'key.revoked',
+    'quirk.learned',
+    'quirk.set'
+);
+
 CREATE TYPE public.broadcast_event AS ENUM (
     'update',
     'end'
@@ -37,10 +59,23 @@ CREATE TYPE public.key_scope AS ENUM (
     'admin'
 );
 
+CREATE TYPE public.reconciliation_alarm AS ENUM (
+    'capability-off',
+    'list-incomplete'
+);
+
 CREATE TYPE public.storage_policy AS ENUM (
     'noMessageStored',
     'mostRecentMessageStored'
 );
+
+CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end
+$$;
 
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
@@ -60,6 +95,14 @@ CREATE TABLE public.app_environments (
     environment public.environment NOT NULL,
     team_id text,
     key_id text,
+    apple_count integer,
+    apple_listed_at timestamp with time zone,
+    alarm public.reconciliation_alarm,
+    reconciled_at timestamp with time zone DEFAULT now() NOT NULL,
+    reconcile_at timestamp with time zone,
+    reconcile_failures integer DEFAULT 0 NOT NULL,
+    reconciling_by uuid,
+    reconciling_until timestamp with time zone,
     CONSTRAINT app_environments_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
     CONSTRAINT app_environments_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
 );
@@ -86,6 +129,33 @@ CREATE TABLE public.audiences (
     storage_policy public.storage_policy NOT NULL,
     "position" integer NOT NULL,
     lane bigint NOT NULL
+);
+
+CREATE TABLE public.audit_log (
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    api_key uuid,
+    action public.audit_action NOT NULL,
+    bundle_id text,
+    environment public.environment,
+    channel uuid,
+    channel_id text,
+    event_key text,
+    reason text,
+    signing_key text,
+    apns_status integer,
+    apns_reason text,
+    apns_request_id text
+);
+
+ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.broadcasts (
@@ -124,9 +194,12 @@ CREATE TABLE public.channels (
     retire_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
+    called_at timestamp with time zone,
+    needed_until timestamp with time zone,
     CONSTRAINT channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024))),
     CONSTRAINT channels_check CHECK (((state = ANY (ARRAY['creating'::public.channel_state, 'failed'::public.channel_state, 'deleted'::public.channel_state])) OR (channel_id IS NOT NULL))),
-    CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL)))
+    CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL))),
+    CONSTRAINT channels_check2 CHECK (((called_at IS NULL) OR (state = 'creating'::public.channel_state)))
 );
 
 CREATE TABLE public.deliveries (
@@ -207,9 +280,30 @@ CREATE TABLE public.quirks (
     bundle_id text NOT NULL,
     environment public.environment NOT NULL,
     name text NOT NULL,
-    value text NOT NULL,
-    learned_at timestamp with time zone NOT NULL,
-    evidence text NOT NULL
+    value text,
+    learned_at timestamp with time zone,
+    evidence text,
+    believed_until timestamp with time zone,
+    examining_until timestamp with time zone,
+    CONSTRAINT quirks_check CHECK ((((value IS NULL) = (learned_at IS NULL)) AND ((value IS NULL) = (evidence IS NULL))))
+);
+
+CREATE TABLE public.reconciliations (
+    id uuid NOT NULL,
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    report json NOT NULL
+);
+
+CREATE TABLE public.unmanaged_channels (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    channel_id text NOT NULL,
+    storage_policy public.storage_policy,
+    first_seen_at timestamp with time zone NOT NULL,
+    CONSTRAINT unmanaged_channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024)))
 );
 
 ALTER TABLE ONLY public.api_keys
@@ -233,6 +327,9 @@ ALTER TABLE ONLY public.audiences
 ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment);
 
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.broadcasts
     ADD CONSTRAINT broadcasts_pkey PRIMARY KEY (id);
 
@@ -251,7 +348,17 @@ ALTER TABLE ONLY public.lanes
 ALTER TABLE ONLY public.quirks
     ADD CONSTRAINT quirks_pkey PRIMARY KEY (bundle_id, environment, name);
 
+ALTER TABLE ONLY public.reconciliations
+    ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.unmanaged_channels
+    ADD CONSTRAINT unmanaged_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+
 CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment);
+
+CREATE INDEX audit_log_by_app ON public.audit_log USING btree (bundle_id, id);
+
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at);
 
 CREATE INDEX broadcasts_by_event ON public.broadcasts USING btree (event_key, accepted_at DESC, id DESC);
 
@@ -261,11 +368,15 @@ CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id,
 
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, created_at) WHERE (event_key IS NOT NULL);
 
+CREATE INDEX channels_by_state ON public.channels USING btree (bundle_id, environment, state);
+
 CREATE INDEX channels_due ON public.channels USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
 CREATE INDEX channels_listed ON public.channels USING btree (bundle_id, environment, created_at, id);
 
 CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
+
+CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
 CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
 
@@ -273,9 +384,15 @@ CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHER
 
 CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
 
+CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL));
+
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
 
 CREATE INDEX lanes_due ON public.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;
@@ -315,4 +432,10 @@ ALTER TABLE ONLY public.lanes
 
 ALTER TABLE ONLY public.quirks
     ADD CONSTRAINT quirks_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reconciliations
+    ADD CONSTRAINT reconciliations_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.unmanaged_channels
+    ADD CONSTRAINT unmanaged_channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 

@@ -56,7 +56,7 @@ extension APNsClient: APNsGateway {
         ).map { _ in .success(()) }
     }
 
-    package func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]> {
+    package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
         await manage(
             "GET", APNsPath.allChannels(of: address.managementBundleID), at: address, requestID: UUID()
         ).map { response in
@@ -91,18 +91,20 @@ extension APNsClient: APNsGateway {
         return Int(text).flatMap(StoragePolicy.init(wireValue:))
     }
 
-    /// `nil` unless `channels` is there and holds nothing but strings: a list that is not understood is not a list.
-    private static func channels(_ body: [UInt8]) -> [String]? {
+    /// `nil` unless `channels` is there, once, and holds nothing but IDs: a list that is not understood is not a list.
+    private static func channels(_ body: [UInt8]) -> ChannelListing? {
         guard case .object(let members) = try? JSONValue(parsing: body).kind,
             let member = members.first(where: { $0.name == "channels" }),
             case .array(let elements) = member.value.kind
         else { return nil }
-        var channels: [String] = []
+        var channelIDs: [String] = []
+        var seen: Set<String> = []
         for element in elements {
-            guard case .string(let channelID) = element.kind else { return nil }
-            channels.append(channelID)
+            guard case .string(let channelID) = element.kind, (1...1_024).contains(channelID.count) else { return nil }
+            if seen.insert(channelID).inserted { channelIDs.append(channelID) }
         }
-        return channels
+        return ChannelListing(
+            channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" })
     }
 
     private static let noEndpoint = "no endpoint is configured for this environment"

@@ -1,4 +1,5 @@
 package import APNsWire
+package import FoundationEssentials
 
 /// Which app in which environment a call to APNs is for, and who signs it.
 package struct APNsAddress: Sendable, Hashable {
@@ -7,16 +8,22 @@ package struct APNsAddress: Sendable, Hashable {
     package var credentials: Credentials
     /// How management paths spell the bundle ID; the send path always keeps the registered case.
     package var managementPath: ManagementPath
+    /// Until when `managementPath` is believed; `nil`: it was never examined.
+    package var managementPathBelievedUntil: Date?
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, credentials: Credentials,
-        managementPath: ManagementPath = .registered
+        managementPath: ManagementPath = .registered, managementPathBelievedUntil: Date? = nil
     ) {
         self.bundleID = bundleID
         self.environment = environment
         self.credentials = credentials
         self.managementPath = managementPath
+        self.managementPathBelievedUntil = managementPathBelievedUntil
     }
+
+    /// The app and environment.
+    package var app: Audience.Selector { Audience.Selector(bundleID: bundleID, environment: environment) }
 
     /// The values of the quirk `management-path`.
     package enum ManagementPath: String, Sendable, Hashable, CaseIterable {

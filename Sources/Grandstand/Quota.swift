@@ -1,4 +1,5 @@
 package import APNsWire
+package import FoundationEssentials
 
 /// How much of an app's channel limit is taken in one environment.
 package struct Quota: Sendable, Hashable {
@@ -9,10 +10,27 @@ package struct Quota: Sendable, Hashable {
     /// Of the channels that count.
     package var byStoragePolicy: [StoragePolicy: Int]
     package var forecast: Forecast
+    /// What Apple listed at the last reconciliation; `nil`: none was yet.
+    package var apple: Listed?
+    /// Channels Apple lists that the ledger does not know. They take places of Apple's 10,000, not of a lower limit.
+    package var unmanaged: Int
+    /// What the last reconciliation warned of.
+    package var alarm: ReconciliationReport.Alarm?
+
+    package struct Listed: Sendable, Hashable {
+        package var count: Int
+        package var at: Date
+
+        package init(count: Int, at: Date) {
+            self.count = count
+            self.at = at
+        }
+    }
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
-        byStoragePolicy: [StoragePolicy: Int], forecast: Forecast
+        byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, apple: Listed? = nil, unmanaged: Int = 0,
+        alarm: ReconciliationReport.Alarm? = nil
     ) {
         self.bundleID = bundleID
         self.environment = environment
@@ -20,13 +38,18 @@ package struct Quota: Sendable, Hashable {
         self.byState = byState
         self.byStoragePolicy = byStoragePolicy
         self.forecast = forecast
+        self.apple = apple
+        self.unmanaged = unmanaged
+        self.alarm = alarm
     }
 
     /// Channels that exist at Apple as far as is known.
     package var used: Int { count(.active, .retiring, .deleting) }
     /// Places taken for creations that Apple has not answered yet.
     package var reserved: Int { count(.creating) }
-    package var available: Int { max(0, limit - used - reserved) }
+    package var available: Int { max(0, capacity - used - reserved) }
+    /// Places for channels of ours: the limit, or what unmanaged ones leave of Apple's.
+    package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { count(.missing) }
 
     package enum Level: String, Sendable, Hashable {
@@ -39,8 +62,12 @@ package struct Quota: Sendable, Hashable {
 
     package var level: Level {
         let taken = (used + reserved) * 100
-        if taken >= limit * 95 { return .critical }
-        return taken >= limit * 80 ? .warning : .ok
+        if taken >= capacity * 95 { return .critical }
+        return taken >= capacity * 80 ? .warning : .ok
+    }
+
+    package static func capacity(limit: Int, unmanaged: Int) -> Int {
+        max(0, min(limit, APNsLimits.channels - unmanaged))
     }
 
     private func count(_ states: Channel.State...) -> Int { states.reduce(0) { $0 + byState[$1, default: 0] } }
@@ -49,12 +76,16 @@ package struct Quota: Sendable, Hashable {
 extension Problem {
     /// No channel is left: at our limit (without `apns`) or at Apple's.
     package static func quotaExhausted(
-        _ address: APNsAddress, limit: Int, used: Int, reserved: Int, apns: APNsRefusal? = nil
+        _ address: APNsAddress, limit: Int, used: Int, reserved: Int, unmanaged: Int = 0, apns: APNsRefusal? = nil
     ) -> Problem {
-        Problem(
+        let advice =
+            unmanaged > 0
+            ? "Apple also has \(unmanaged) that are not managed here: a reconciliation lists, adopts or deletes them."
+            : "End or delete events that are over, or raise the app's channelLimit."
+        return Problem(
             .quotaExhausted,
             "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) on their way; "
-                + "the limit is \(limit). End or delete events that are over, or raise the app's channelLimit.",
+                + "the limit is \(limit). \(advice)",
             apns: apns,
             members: [("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved))])
     }

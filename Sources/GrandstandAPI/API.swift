@@ -11,8 +11,14 @@ package struct API: Sendable {
         package var events: any EventStore
         package var outbox: any Outbox
         package var keys: any KeyStore
+        package var quirks: any QuirkStore
+        package var auditLog: any AuditLog
+        package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
         package var desk: ChannelDesk
+        package var reconciliationDesk: ReconciliationDesk
+        /// What a reconciliation by hand may delete at most, and when.
+        package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
         package var readiness: @Sendable () async -> Readiness
         /// Seconds an ended event's channel is kept, for the quota's forecast.
@@ -21,7 +27,10 @@ package struct API: Sendable {
 
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
-            keys: any KeyStore, gateway: any APNsGateway, desk: ChannelDesk, intake: Intake,
+            keys: any KeyStore, quirks: any QuirkStore, auditLog: any AuditLog,
+            reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
+            reconciliationDesk: ReconciliationDesk,
+            reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
             now: @escaping @Sendable () -> Date
         ) {
@@ -30,8 +39,13 @@ package struct API: Sendable {
             self.events = events
             self.outbox = outbox
             self.keys = keys
+            self.quirks = quirks
+            self.auditLog = auditLog
+            self.reconciliations = reconciliations
             self.gateway = gateway
             self.desk = desk
+            self.reconciliationDesk = reconciliationDesk
+            self.reconciliationLimits = reconciliationLimits
             self.intake = intake
             self.readiness = readiness
             self.retireAfter = retireAfter
@@ -51,8 +65,13 @@ package struct API: Sendable {
     var table: RouteTable {
         let d = dependencies
         return RouteTable(
-            routes: AppRoutes(apps: d.apps, gateway: d.gateway, now: d.now).routes
+            routes: AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes
+                + QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes
                 + ChannelRoutes(channels: d.channels, desk: d.desk).routes
+                + ReconciliationRoutes(
+                    store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
+                ).routes
+                + AuditRoutes(log: d.auditLog).routes
                 + EventRoutes(events: d.events, now: d.now).routes
                 + BroadcastRoutes(events: d.events, outbox: d.outbox, intake: d.intake, now: d.now).routes
                 + LookupRoutes(events: d.events, now: d.now).routes

@@ -39,6 +39,9 @@ extension Configuration {
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
         retireAfter = try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400
+        reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
+        reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
+        reconcileDeleteBudget = try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000) ?? 100
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
         logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text

@@ -40,6 +40,12 @@ package struct Configuration: Sendable {
     package var laneInterval: TimeInterval
     /// Seconds an ended event's channel is kept at least.
     package var retireAfter: TimeInterval
+    /// Seconds between reconciliations of one app and environment; 0: only when a creation went unanswered.
+    package var reconcileInterval: TimeInterval
+    /// Seconds since first sight before an unmanaged channel may be deleted.
+    package var reconcileGrace: TimeInterval
+    /// Deletions of one reconciliation.
+    package var reconcileDeleteBudget: Int
     /// How long a stop waits for sends under way.
     package var drain: Duration
     package var logLevel: Logger.Level

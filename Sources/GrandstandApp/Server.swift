@@ -20,6 +20,7 @@ package struct Server: Sendable {
     private let gateway: APNsClient
     private let signals: PostgresWakeSignals
     private let provisioner: Provisioner
+    private let reconciler: Reconciler
     private let dispatcher: Dispatcher
     private let api: API
     private let logger: Logger
@@ -44,6 +45,8 @@ package struct Server: Sendable {
         let events = PostgresEventStore(store)
         let outbox = PostgresOutbox(store)
         let keys = PostgresKeyStore(store)
+        let quirks = PostgresQuirkStore(store)
+        let reconciliations = PostgresReconciliationStore(store)
 
         var settings = APNsClient.Settings(endpoints: configuration.endpoints)
         settings.trustRoots = configuration.trustRoots
@@ -51,9 +54,21 @@ package struct Server: Sendable {
         settings.requestTimeout = configuration.requestTimeout
         let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
         let signals = PostgresWakeSignals(database.pool)
-        let calls = ChannelCalls(gateway: gateway, channels: channels, apps: apps, now: now, logger: logger)
+        let timeout = configuration.requestTimeout.seconds
         // Longer than a request to APNs can take, short enough that a dead replica's work moves on soon.
-        let lease = configuration.requestTimeout.seconds + 3
+        let lease = timeout + 3
+        // A creation may ask twice for bundle IDs with capitals, and reclaim a place and ask again.
+        let channelLease = 4 * timeout + 3
+        let examinations = Examinations(quirks: quirks, lease: lease + timeout, now: now, logger: logger)
+        let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
+        let calls = ChannelCalls(
+            calls: management, channels: channels, reconciliations: reconciliations, lease: channelLease, now: now,
+            logger: logger)
+        let desk = ChannelDesk(
+            management: management, channels: channels, calls: calls, lease: channelLease, now: now)
+        let reconciliation = Reconciliation(
+            calls: management, channelCalls: calls, store: reconciliations, lease: channelLease, now: now,
+            logger: logger)
 
         self.configuration = configuration
         self.database = database
@@ -63,22 +78,26 @@ package struct Server: Sendable {
         self.logger = logger
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
-            // A creation may ask twice, for bundle IDs with capitals.
+            settings: .init(retireAfter: configuration.retireAfter, lease: channelLease), now: now, logger: logger)
+        reconciler = Reconciler(
+            store: reconciliations, reconciliation: reconciliation, signals: signals,
             settings: .init(
-                retireAfter: configuration.retireAfter, lease: lease + configuration.requestTimeout.seconds),
+                interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
+                deleteBudget: configuration.reconcileDeleteBudget),
             now: now, logger: logger)
         dispatcher = Dispatcher(
-            outbox: outbox, gateway: gateway, signals: signals,
+            outbox: outbox, sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
             settings: .init(
                 concurrency: 100 * configuration.connections * APNsEnvironment.allCases.count,
                 laneInterval: configuration.laneInterval, lease: lease, drain: configuration.drain),
             now: now, logger: logger)
         api = API(
             API.Dependencies(
-                apps: apps, channels: channels, events: events, outbox: outbox, keys: keys, gateway: gateway,
-                desk: ChannelDesk(
-                    gateway: gateway, channels: channels, calls: calls,
-                    lease: lease + configuration.requestTimeout.seconds, now: now),
+                apps: apps, channels: channels, events: events, outbox: outbox, keys: keys, quirks: quirks,
+                auditLog: PostgresAuditLog(store), reconciliations: reconciliations, gateway: gateway, desk: desk,
+                reconciliationDesk: ReconciliationDesk(
+                    store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
+                reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: outbox, now: now),
                 readiness: { await Self.readiness(of: database) },
                 retireAfter: configuration.retireAfter, now: now))
@@ -102,6 +121,7 @@ package struct Server: Sendable {
             configuration: .init(
                 services: [
                     .init(service: SignalService(signals: signals), serviceName: "signals"),
+                    .init(service: reconciler, serviceName: "reconciler"),
                     .init(service: provisioner, serviceName: "provisioner"),
                     .init(service: dispatcher, serviceName: "dispatcher"),
                     .init(service: http, serviceName: "http"),

@@ -30,7 +30,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             try await withKeys { keys in
                 let (_, secret) = try await keys.create(
-                    name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init))
+                    name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init), by: .commandLine)
                 print(secret)
             }
         }
@@ -63,7 +63,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             guard let id = UUID(uuidString: id) else { throw ValidationError("\(id) is not a key's ID.") }
             try await withKeys { keys in
-                guard try await keys.revoke(id, now: Date()) else {
+                guard try await keys.revoke(id, by: .commandLine, now: Date()) else {
                     throw StartError("there is no key \(id.uuidString.lowercased()) that could be revoked")
                 }
             }

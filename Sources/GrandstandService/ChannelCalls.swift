@@ -3,103 +3,106 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 
-/// One call to Apple about one leased channel, and what the ledger learns of it: used by the Provisioner's loop and by
-/// callers who wait for the answer.
+/// One call to Apple about one leased channel, and what the ledger learns of it: used by the Provisioner's loop, by
+/// reconciliations, and by callers who wait for the answer.
 package struct ChannelCalls: Sendable {
-    private let gateway: any APNsGateway
+    private let calls: ManagementCalls
     private let channels: any ChannelStore
-    private let apps: any AppStore
+    private let reconciliations: any ReconciliationStore
+    /// Seconds a call may take before somebody else may take the channel over.
+    private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
 
+    /// Seconds after an unanswered creation before Apple's list is believed not to have it.
+    private static let settlePause: TimeInterval = 2
+
     package init(
-        gateway: any APNsGateway, channels: any ChannelStore, apps: any AppStore,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        calls: ManagementCalls, channels: any ChannelStore, reconciliations: any ReconciliationStore,
+        lease: TimeInterval, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
-        self.gateway = gateway
+        self.calls = calls
         self.channels = channels
-        self.apps = apps
+        self.reconciliations = reconciliations
+        self.lease = lease
         self.now = now
         self.logger = logger
     }
 
-    /// Asks Apple for the channel whose intent `task` is.
+    /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any more
+    /// is given back and Apple is asked once more.
     ///
+    /// - Parameter retries: whether the server goes on after a refusal, or the caller was told.
     /// - Returns: the channel as it is then, and Apple's answer.
-    package func create(_ task: ChannelTask, retries: Bool) async throws -> (Channel, APNsAnswer<String>) {
-        let answer = await createMindingCapitals(task)
-        let outcome: ChannelOutcome
-        switch answer {
-        case .accepted(let channelID, _):
-            outcome = .created(channelID: channelID)
-        case .refused(let refusal):
-            outcome = .notCreated(
-                reason: refusal.reason.rawValue, state: retries ? .failed : .deleted,
-                nextAttemptAt: retries ? next(task, after: refusal) : nil)
-        case .unanswered(let reason):
-            // Apple may have made it: the ledger keeps the intent.
-            outcome = .notCreated(
-                reason: reason, state: retries ? .creating : .failed, nextAttemptAt: retries ? next(task) : nil)
-        case .unsent(let reason):
-            outcome = .notCreated(
-                reason: reason, state: retries ? .creating : .deleted, nextAttemptAt: retries ? next(task) : nil)
+    package func create(
+        _ task: ChannelTask, retries: Bool, by actor: AuditActor
+    ) async throws -> (Channel, APNsAnswer<String>) {
+        var answer = await calls.create(task.channel.storagePolicy, at: task.address)
+        if case .refused(let refusal) = answer, refusal.meaning == .quota, try await reclaim(for: task, by: actor) {
+            answer = await calls.create(task.channel.storagePolicy, at: task.address)
         }
+        let change: ChannelOutcome.Change =
+            switch answer {
+            case .accepted(let channelID, _): .created(channelID: channelID)
+            case .refused(let refusal) where retries:
+                .notCreated(
+                    state: refusal.isPassing ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
+            // Apple never saw it.
+            case .unsent where retries: .notCreated(state: .creating, nextAttemptAt: next(task))
+            case .refused, .unsent: .notCreated(state: .deleted, nextAttemptAt: nil)
+            case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
+            }
         log("channel creation", task, answer)
-        return (try await channels.record(outcome, of: task.channel.id, now: now()), answer)
+        let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 201))
+        return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
     }
 
     /// Asks Apple to delete the channel; what Apple does not know counts as deleted (apns-contract C3).
-    package func delete(_ task: ChannelTask) async throws -> (Channel, APNsAnswer<Void>) {
+    package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
-            return (try await channels.record(.deleted, of: task.channel.id, now: now()), .unsent("it never existed"))
+            throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")
         }
-        let answer = await gateway.deleteChannel(channelID, at: task.address, requestID: UUID())
-        let outcome: ChannelOutcome =
+        let answer = await calls.delete(channelID, at: task.address)
+        let change: ChannelOutcome.Change =
             switch answer {
             case .accepted: .deleted
-            case .refused(let refusal) where refusal.meansUnknownOnDeletion: .deleted
-            case .refused(let refusal):
-                .notDeleted(reason: refusal.reason.rawValue, nextAttemptAt: next(task, after: refusal))
-            case .unanswered(let reason), .unsent(let reason):
-                .notDeleted(reason: reason, nextAttemptAt: next(task))
+            case .refused(let refusal) where await meansGone(refusal, channelID, task.address): .deleted
+            case .refused(let refusal): .notDeleted(nextAttemptAt: next(task, after: refusal))
+            case .unanswered, .unsent: .notDeleted(nextAttemptAt: next(task))
             }
         log("channel deletion", task, answer)
-        return (try await channels.record(outcome, of: task.channel.id, now: now()), answer)
+        let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 204))
+        return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
     }
 
-    /// A `TopicMismatch` on a bundle ID with capitals is tried once with the lowercased path, as one report suggests
-    /// (apns-contract section 7); when that works it is remembered.
-    private func createMindingCapitals(_ task: ChannelTask) async -> APNsAnswer<String> {
-        let requestID = UUID()
-        let policy = task.channel.storagePolicy
-        let answer = await gateway.createChannel(policy, at: task.address, requestID: requestID)
-        guard case .refused(let refusal) = answer, refusal.reason == .topicMismatch,
-            task.address.bundleID.hasCapitals, task.address.managementPath == .registered
-        else { return answer }
-        var lowercased = task.address
-        lowercased.managementPath = .lowercased
-        let second = await gateway.createChannel(policy, at: lowercased, requestID: UUID())
-        if case .refused(let again) = second, again.reason == .topicMismatch { return answer }
-        if case .accepted = second {
-            let quirk = Quirk(
-                environment: task.address.environment, name: .managementPath,
-                value: APNsAddress.ManagementPath.lowercased.rawValue, learnedAt: now(),
-                evidence: "\(task.address.bundleID): TopicMismatch as registered, accepted in lowercase")
-            do {
-                try await apps.learn(quirk, of: task.address.bundleID)
-            } catch {
-                logger.warning("quirk was not kept; it will be learned again", metadata: ["error": "\(error)"])
-            }
+    /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
+    /// address, so then Apple's list must not have the channel.
+    private func meansGone(_ refusal: APNsRefusal, _ channelID: String, _ address: APNsAddress) async -> Bool {
+        if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
+        guard refusal.status == 404, refusal.reason == .badPath,
+            case .accepted(let listing, _) = await calls.list(at: address)
+        else { return false }
+        return !listing.channelIDs.contains(channelID)
+    }
+
+    /// Deletes a channel that is kept though no device needs it. With none, Apple has channels this ledger does not know
+    /// of: a reconciliation finds them.
+    private func reclaim(for task: ChannelTask, by actor: AuditActor) async throws -> Bool {
+        let spare = try await channels.reclaim(
+            task.address.app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        guard let spare = spare.first else {
+            try await reconciliations.request(task.address.app, now: now())
+            return false
         }
-        return second
+        return try await delete(spare, by: actor).0.state == .deleted
     }
 
     private func next(_ task: ChannelTask, after refusal: APNsRefusal? = nil) -> Date {
         // A refusal that only people can mend is asked again slowly.
         let attempts =
             switch refusal?.meaning {
-            case .configuration, .badRequest, .channelGone: max(task.channel.attempts, 10)
-            default: task.channel.attempts
+            case .configuration, .badRequest, .channelGone, .quota: max(task.channel.attempts, 10)
+            case .credentials, .throttled, .unavailable, nil: task.channel.attempts
             }
         return RetryPolicy.channels.nextAttempt(
             after: attempts, now: now(), retryAfter: refusal?.retryAfter, jitter: .random(in: 0..<1))
@@ -125,8 +128,6 @@ package struct ChannelCalls: Sendable {
 }
 
 extension APNsRefusal {
-    /// Whether APNs says, on a deletion, that there is nothing to delete.
-    var meansUnknownOnDeletion: Bool {
-        reason == .channelNotRegistered || reason == .badChannelId || (status == 404 && reason == .badPath)
-    }
+    /// Whether the same request may well succeed soon: the creation is still on its way then.
+    fileprivate var isPassing: Bool { meaning == .throttled || meaning == .unavailable }
 }

@@ -4,7 +4,7 @@ package import Grandstand
 
 /// Channels by hand: what ops ask for and wait for.
 package struct ChannelDesk: Sendable {
-    private let gateway: any APNsGateway
+    private let management: ManagementCalls
     private let channels: any ChannelStore
     private let calls: ChannelCalls
     private let now: @Sendable () -> Date
@@ -12,10 +12,10 @@ package struct ChannelDesk: Sendable {
     private let lease: TimeInterval
 
     package init(
-        gateway: any APNsGateway, channels: any ChannelStore, calls: ChannelCalls, lease: TimeInterval,
+        management: ManagementCalls, channels: any ChannelStore, calls: ChannelCalls, lease: TimeInterval,
         now: @escaping @Sendable () -> Date
     ) {
-        self.gateway = gateway
+        self.management = management
         self.channels = channels
         self.calls = calls
         self.lease = lease
@@ -25,21 +25,54 @@ package struct ChannelDesk: Sendable {
     /// Creates a channel at Apple, within the quota.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
-    package func create(_ draft: ChannelDraft) async throws -> Channel {
+    package func create(_ draft: ChannelDraft, by actor: AuditActor) async throws -> Channel {
         let task = try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
-        let (channel, answer) = try await calls.create(task, retries: false)
+        let (channel, answer) = try await calls.create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
-        throw try await problem(answer, address: task.address, verb: "create the channel")
+        var problem = try await problem(answer, address: task.address, verb: "create the channel")
+        if case .unanswered = answer {
+            problem.detail += " APNs' list will tell: look at channel \(channel.id.uuidString.lowercased()) in a while."
+            problem.members.append(.init(name: "id", value: .string(channel.id.uuidString.lowercased())))
+        }
+        throw problem
+    }
+
+    /// Takes over a channel made elsewhere; its storage policy is read from Apple.
+    ///
+    /// - Throws: `app-not-found`; `channel-not-found` when Apple does not know it for this app in this environment; what
+    ///   `ChannelStore.import` refuses; `apns-refused`, `apns-unanswered`, `credentials-missing`.
+    package func `import`(
+        _ channelID: String, of bundleID: BundleID, in environment: APNsEnvironment, label: String?,
+        eventKey: EventKey?, by actor: AuditActor
+    ) async throws -> Channel {
+        guard let address = try await channels.address(of: bundleID, in: environment) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
+        }
+        let answer = await management.read(channelID, at: address)
+        switch answer {
+        case .accepted(let policy, _):
+            return try await channels.import(
+                ChannelImport(
+                    bundleID: address.bundleID, environment: environment, channelID: channelID, storagePolicy: policy,
+                    label: label, eventKey: eventKey, answer: APNsRecord(answer, accepted: 200)),
+                by: actor, now: now())
+        case .refused(let refusal) where refusal.saysUnknownChannel:
+            throw Problem(
+                .channelNotFound,
+                "APNs knows no such channel of \(address.bundleID) in \(environment.rawValue). Check the ID, the app and "
+                    + "the environment: channels never cross them.", apns: refusal)
+        default: throw try await problem(answer, address: address, verb: "read the channel")
+        }
     }
 
     /// Deletes a channel at Apple. When Apple cannot be asked, the channel stays `deleting` and the server goes on.
     package func delete(
-        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, by actor: AuditActor
     ) async throws {
         let task = try await channels.beginDeletion(
             id, of: bundleID, in: environment, force: force, now: now(),
             leasedUntil: now().addingTimeInterval(lease))
-        let (channel, answer) = try await calls.delete(task)
+        let (channel, answer) = try await calls.delete(task, by: actor)
         guard channel.state != .deleted else { return }
         throw try await problem(answer, address: task.address, verb: "delete the channel, the server goes on trying")
     }
@@ -56,18 +89,19 @@ package struct ChannelDesk: Sendable {
         guard let channelID = channel.channelID,
             let address = try await channels.address(of: channel.bundleID, in: channel.environment)
         else { return Verification(exists: false, storagePolicy: nil, at: now()) }
-        let answer = await gateway.readChannel(channelID, at: address)
+        let answer = await management.read(channelID, at: address)
         switch answer {
         case .accepted(let policy, _):
             return Verification(exists: true, storagePolicy: policy, at: now())
-        case .refused(let refusal) where refusal.meaning == .channelGone:
+        case .refused(let refusal) where refusal.saysUnknownChannel:
             return Verification(exists: false, storagePolicy: nil, at: now())
         default:
             throw try await problem(answer, address: address, verb: "read the channel")
         }
     }
 
-    private func problem<Value>(
+    /// What an answer that is no success means to the one who asked.
+    func problem<Value>(
         _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String
     ) async throws -> Problem {
         switch answer {
@@ -77,7 +111,7 @@ package struct ChannelDesk: Sendable {
             }
             return .quotaExhausted(
                 address, limit: quota?.limit ?? APNsLimits.channels, used: quota?.used ?? 0,
-                reserved: quota?.reserved ?? 0, apns: refusal)
+                reserved: quota?.reserved ?? 0, unmanaged: quota?.unmanaged ?? 0, apns: refusal)
         case .refused(let refusal):
             return Problem(
                 .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))",
@@ -86,7 +120,7 @@ package struct ChannelDesk: Sendable {
             return Problem(
                 .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
         case .unsent(let reason):
-            let keyFile = await gateway.keyFile(of: address.credentials)
+            let keyFile = await management.keyFile(of: address)
             guard keyFile == .ok else {
                 return Problem(
                     .credentialsMissing,
@@ -101,6 +135,9 @@ package struct ChannelDesk: Sendable {
 }
 
 extension APNsRefusal {
+    /// Whether APNs says, when asked for a channel, that it has none of this ID.
+    var saysUnknownChannel: Bool { meaning == .channelGone || (status == 404 && reason == .badPath) }
+
     /// What to do about it, for the person who reads the problem.
     func advice(for address: APNsAddress) -> String {
         switch reason {

@@ -29,7 +29,7 @@ package final class Dispatcher: Service {
 
     private let replica = UUID()
     private let outbox: any Outbox
-    private let gateway: any APNsGateway
+    private let sends: Sends
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
@@ -38,11 +38,11 @@ package final class Dispatcher: Service {
     private let flights: Flights
 
     package init(
-        outbox: any Outbox, gateway: any APNsGateway, signals: any WakeSignals, settings: Settings,
+        outbox: any Outbox, sends: Sends, signals: any WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.outbox = outbox
-        self.gateway = gateway
+        self.sends = sends
         self.signals = signals
         self.settings = settings
         self.now = now
@@ -118,7 +118,7 @@ package final class Dispatcher: Service {
     }
 
     private func send(_ delivery: ClaimedDelivery) async {
-        let answer = await gateway.send(delivery.message, to: delivery.address)
+        let answer = await sends.send(delivery)
         let verdict = Verdict(
             answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: now(), jitter: .random(in: 0..<1))
         log(verdict, delivery)

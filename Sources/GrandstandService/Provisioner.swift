@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// Makes the channels that events ask for, and takes back those nobody needs. Level-triggered: each round recomputes
 /// from the database what is to be done; what woke it does not matter.
@@ -41,56 +42,92 @@ package struct Provisioner: Service {
         self.logger = logger
     }
 
+    /// Two loops: one aligns the ledger with the events, the other makes the calls that are due, as many at a time as
+    /// `concurrency` allows. An outage of Apple's, with its slow calls, never keeps the first from turning.
     package func run() async {
-        let doorbell = Doorbell()
+        let aligning = Doorbell()
+        let calling = Doorbell()
         let wakes = signals.wakes(.channels)
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in wakes { doorbell.ring() } }
-                while !Task.isCancelled {
-                    await doorbell.wait(atMost: await round())
+                group.addTask { for await _ in wakes { aligning.ring() } }
+                group.addTask {
+                    while !Task.isCancelled {
+                        let pause = await align()
+                        calling.ring()
+                        await aligning.wait(atMost: pause)
+                    }
                 }
-                group.cancelAll()
+                group.addTask { await makeCalls(calling) }
             }
         }
     }
 
-    /// One round: align, then make every call that is due.
-    ///
-    /// - Returns: how long nothing will be due.
-    func round() async -> Duration {
+    /// - Returns: how long nothing is to be aligned.
+    private func align() async -> Duration {
         do {
             _ = try await channels.align(now: now(), retireAfter: settings.retireAfter)
-            while !Task.isCancelled {
-                let tasks = try await channels.claimDue(
-                    now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: settings.concurrency)
-                if tasks.isEmpty { break }
-                await withTaskGroup(of: Void.self) { group in
-                    for task in tasks { group.addTask { await perform(task) } }
-                }
-            }
-            guard let due = try await channels.nextDue(now: now()) else { return settings.pollInterval }
-            return min(settings.pollInterval, max(.milliseconds(20), .seconds(due.timeIntervalSince(now()))))
-        } catch is CancellationError {
-            return .zero
+            return settings.pollInterval
         } catch {
-            logger.error("channels could not be looked after; trying again", metadata: ["error": "\(error)"])
+            logger.error("channels could not be aligned; trying again", metadata: ["error": "\(error)"])
             return .seconds(1)
+        }
+    }
+
+    private func makeCalls(_ doorbell: Doorbell) async {
+        let underWay = Count()
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                let (tasks, pause) = await claim(atMost: settings.concurrency - underWay.value)
+                for task in tasks {
+                    underWay.add(1)
+                    group.addTask {
+                        await perform(task)
+                        underWay.add(-1)
+                        doorbell.ring()
+                    }
+                }
+                await doorbell.wait(atMost: pause)
+            }
+        }
+    }
+
+    /// - Returns: channels to make calls for, and how long no other will be due unless the doorbell rings.
+    private func claim(atMost limit: Int) async -> ([ChannelTask], Duration) {
+        guard limit > 0 else { return ([], settings.pollInterval) }
+        do {
+            let tasks = try await channels.claimDue(
+                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: limit)
+            guard tasks.count < limit else { return (tasks, .zero) }
+            guard let due = try await channels.nextDue(now: now()) else { return (tasks, settings.pollInterval) }
+            return (tasks, min(settings.pollInterval, max(.milliseconds(20), .seconds(due.timeIntervalSince(now())))))
+        } catch {
+            logger.error("channels could not be claimed; trying again", metadata: ["error": "\(error)"])
+            return ([], .seconds(1))
         }
     }
 
     private func perform(_ task: ChannelTask) async {
         do {
             if task.channel.state == .creating {
-                _ = try await calls.create(task, retries: true)
+                _ = try await calls.create(task, retries: true, by: .server)
             } else {
-                _ = try await calls.delete(task)
+                _ = try await calls.delete(task, by: .server)
             }
         } catch {
-            // The lease runs out and another round takes the channel up.
+            // A deletion is taken up by another round once the lease ends, a creation settled from Apple's list.
             logger.error(
                 "a channel's outcome was not recorded",
                 metadata: ["channel": "\(task.channel.id)", "error": "\(error)"])
         }
     }
+}
+
+/// How many calls are under way.
+private final class Count: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func add(_ change: Int) { count.withLock { $0 += change } }
 }

@@ -36,6 +36,14 @@ extension Audience {
     }
 }
 
+extension Audience.Selector {
+    package static func sample(
+        _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production
+    ) throws -> Audience.Selector {
+        Audience.Selector(bundleID: try BadSample.read(bundleID), environment: environment)
+    }
+}
+
 extension EventKey {
     package static func sample(_ text: String = "match-1") throws -> EventKey { try BadSample.read(text) }
 }

@@ -16,15 +16,15 @@ struct GatewayTests {
             let channelID = try created.value()
             #expect(created.receipt?.requestID == requestID.uuidString.lowercased())
             #expect(try await door.client.readChannel(channelID, at: Door.address).value() == policy)
-            #expect(try await door.client.listChannels(at: Door.address).value() == [channelID])
+            #expect(try await door.client.listChannels(at: Door.address).value().channelIDs == [channelID])
             var production = Door.address
             production.environment = .production
-            #expect(try await door.client.listChannels(at: production).value() == [])
+            #expect(try await door.client.listChannels(at: production).value().channelIDs == [])
 
             let deletionID = UUID()
             let deleted = await door.client.deleteChannel(channelID, at: Door.address, requestID: deletionID)
             #expect(deleted.receipt?.requestID == deletionID.uuidString.lowercased())
-            #expect(try await door.client.listChannels(at: Door.address).value() == [])
+            #expect(try await door.client.listChannels(at: Door.address).value().channelIDs == [])
             #expect(await door.client.readChannel(channelID, at: Door.address).refusal?.reason == .channelNotRegistered)
             // Observed live: 404 BadPath for what is deleted already.
             let again = await door.client.deleteChannel(channelID, at: Door.address, requestID: UUID()).refusal
@@ -83,7 +83,7 @@ struct GatewayTests {
             address.managementPath = .lowercased
             let channelID = try await door.client.createChannel(.noMessageStored, at: address, requestID: UUID())
                 .value()
-            #expect(try await door.client.listChannels(at: address).value() == [channelID])
+            #expect(try await door.client.listChannels(at: address).value().channelIDs == [channelID])
             _ = try await door.client.send(Door.message(to: channelID), to: address).value()
             #expect(door.simulator.journal().last?.request.path == "/4/broadcasts/apps/com.example.Stadium")
         }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// Keys and scopes on every route, and what needs none.

@@ -83,7 +83,7 @@ struct OutageTests {
         }
     }
 
-    @Test(arguments: [APNsReason.badPriority, .topicDisallowed, .payloadTooLarge, .badExpirationDate])
+    @Test(arguments: [APNsReason.badPriority, .topicDisallowed, .payloadTooLarge])
     func `what APNs refuses for good is tried once`(_ reason: APNsReason) async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// A stop loses nothing that was answered 202.

@@ -7,36 +7,38 @@ internal import Testing
 
 /// What the ledger learns of each answer of Apple's.
 struct ChannelCallsTests {
-    private static func calls(_ gateway: FakeGateway, _ ledger: FakeLedger, _ apps: FakeApps = FakeApps())
-        -> ChannelCalls
-    {
-        ChannelCalls(gateway: gateway, channels: ledger, apps: apps, now: { Sample.now }, logger: Sample.logger)
+    private static func calls(
+        _ gateway: FakeGateway, _ ledger: FakeLedger, _ reconciliations: FakeReconciliations = FakeReconciliations()
+    ) -> ChannelCalls {
+        ChannelCalls(
+            calls: Sample.management(gateway), channels: ledger, reconciliations: reconciliations, lease: 10,
+            now: { Sample.now }, logger: Sample.logger)
     }
 
     /// Records what a creation with these answers comes to.
     private static func creation(
-        _ answers: [APNsAnswer<String>], retries: Bool, task: ChannelTask = Sample.task(), apps: FakeApps = FakeApps()
+        _ answers: [APNsAnswer<String>], retries: Bool, task: ChannelTask = Sample.task(bundleID: Sample.plainID)
     ) async throws -> (outcome: ChannelOutcome, calls: FakeGateway.Calls) {
         let gateway = FakeGateway(creations: answers)
         let ledger = FakeLedger(task.channel)
-        _ = try await calls(gateway, ledger, apps).create(task, retries: retries)
+        _ = try await calls(gateway, ledger).create(task, retries: retries, by: .server)
         try #require(ledger.recorded.count == 1)
         return (ledger.recorded[0], gateway.calls)
     }
 
     @Test(arguments: [true, false])
     func `an accepted creation is recorded with Apple's ID`(_ retries: Bool) async throws {
-        let (outcome, calls) = try await Self.creation([.accepted("abc==", .init(requestID: nil))], retries: retries)
-        #expect(outcome == .created(channelID: "abc=="))
+        let (outcome, calls) = try await Self.creation([.accepted("abc==", .init(requestID: "r"))], retries: retries)
+        #expect(outcome.change == .created(channelID: "abc=="))
+        #expect(outcome.answer == APNsRecord(status: 201, reason: nil, requestID: "r"))
         #expect(calls.created.count == 1)
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
-        /// The state by the server's own loop, which goes on, and for a caller who waits, who does not.
+        /// The state while the server's own loop goes on; a caller who waits is told, and nothing is kept.
         let looped: Channel.State
-        let asked: Channel.State
         /// Seconds until the loop tries again.
         let pause: ClosedRange<Double>
 
@@ -44,101 +46,92 @@ struct ChannelCallsTests {
     }
 
     static let cases: [Case] = [
+        // These pass by themselves: the creation is still on its way.
         .init(
-            answer: .refused(Sample.refusal(.serviceUnavailable)), reason: "ServiceUnavailable", looped: .failed,
-            asked: .deleted, pause: 0.25...0.5),
+            answer: .refused(Sample.refusal(.serviceUnavailable)), reason: "ServiceUnavailable", looped: .creating,
+            pause: 0.25...0.5),
         .init(
             answer: .refused(Sample.refusal(.tooManyRequests, retryAfter: 60)), reason: "TooManyRequests",
-            looped: .failed, asked: .deleted, pause: 60...60),
+            looped: .creating, pause: 60...60),
         // Only people can mend these: asked again slowly.
         .init(
             answer: .refused(Sample.refusal(.broadcastFeatureNotEnabled)), reason: "BroadcastFeatureNotEnabled",
-            looped: .failed, asked: .deleted, pause: 128...256),
+            looped: .failed, pause: 128...256),
         .init(
             answer: .refused(Sample.refusal(.badRequestParams)), reason: "BadRequestParams", looped: .failed,
-            asked: .deleted, pause: 128...256),
+            pause: 128...256),
         .init(
             answer: .refused(Sample.refusal(.cannotCreateChannelConfig)), reason: "CannotCreateChannelConfig",
-            looped: .failed, asked: .deleted, pause: 0.25...0.5),
-        // Apple may have made it: the intent is kept.
-        .init(answer: .unanswered("lost"), reason: "lost", looped: .creating, asked: .failed, pause: 0.25...0.5),
-        // Apple never saw it: there is nothing to keep.
-        .init(answer: .unsent("no key"), reason: "no key", looped: .creating, asked: .deleted, pause: 0.25...0.5),
+            looped: .failed, pause: 128...256),
+        // Apple never saw it.
+        .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
     ]
 
     @Test(arguments: cases)
     func `a creation that failed is tried again by the loop, and not for a caller`(_ test: Case) async throws {
         let (looped, _) = try await Self.creation([test.answer], retries: true)
-        guard case .notCreated(let reason, let state, let next) = looped else {
+        guard case .notCreated(let state, let next) = looped.change else {
             Issue.record("\(looped)")
             return
         }
-        #expect(reason == test.reason)
+        #expect(looped.answer.reason == test.reason)
         #expect(state == test.looped)
         #expect(test.pause.contains(try #require(next).timeIntervalSince(Sample.now)))
 
         let (asked, _) = try await Self.creation([test.answer], retries: false)
-        #expect(asked == .notCreated(reason: test.reason, state: test.asked, nextAttemptAt: nil))
+        #expect(asked.change == .notCreated(state: .deleted, nextAttemptAt: nil))
     }
 
-    @Test func `capitals that Apple refuses are tried in lowercase once, and that is learned`() async throws {
-        let apps = FakeApps()
-        let (outcome, calls) = try await Self.creation(
-            [.refused(Sample.refusal(.topicMismatch)), .accepted("abc==", .init(requestID: nil))], retries: true,
-            apps: apps)
-        #expect(outcome == .created(channelID: "abc=="))
-        #expect(calls.created.map(\.managementPath) == [.registered, .lowercased])
-        #expect(Set(calls.requestIDs).count == 2)
-        #expect(apps.learned.map(\.value) == ["lowercased"])
-        #expect(apps.learned.map(\.environment) == [.production])
-        #expect(apps.learned.map(\.learnedAt) == [Sample.now])
-    }
-
-    @Test func `a quirk that cannot be kept does not lose the channel`() async throws {
-        let (outcome, _) = try await Self.creation(
-            [.refused(Sample.refusal(.topicMismatch)), .accepted("abc==", .init(requestID: nil))], retries: true,
-            apps: FakeApps(fails: true))
-        #expect(outcome == .created(channelID: "abc=="))
-    }
-
-    @Test func `a mismatch in both spellings is no quirk`() async throws {
-        let apps = FakeApps()
-        let (outcome, calls) = try await Self.creation(
-            [.refused(Sample.refusal(.topicMismatch))], retries: false, apps: apps)
-        #expect(outcome == .notCreated(reason: "TopicMismatch", state: .deleted, nextAttemptAt: nil))
-        #expect(calls.created.count == 2)
-        #expect(apps.learned.isEmpty)
-    }
-
-    @Test func `silence after the lowercase try keeps the intent, for that one may have made a channel`() async throws {
-        let (outcome, _) = try await Self.creation(
-            [.refused(Sample.refusal(.topicMismatch)), .unanswered("lost")], retries: false)
-        #expect(outcome == .notCreated(reason: "lost", state: .failed, nextAttemptAt: nil))
-    }
-
-    @Test func `without capitals, or once it is learned, there is no second try`() async throws {
-        let plain = Sample.task(bundleID: Sample.name("com.example.stadium"))
-        var learned = Sample.task()
-        learned.address.managementPath = .lowercased
-        for task in [plain, learned] {
-            let (_, calls) = try await Self.creation(
-                [.refused(Sample.refusal(.topicMismatch))], retries: true, task: task)
-            #expect(calls.created.count == 1)
-        }
+    @Test(arguments: [true, false])
+    func `silence is a third thing: Apple may have made a channel, and only its list can tell`(
+        _ retries: Bool
+    ) async throws {
+        let (outcome, calls) = try await Self.creation([.unanswered("lost")], retries: retries)
+        #expect(outcome.change == .unanswered(settleableAt: Sample.now.addingTimeInterval(2)))
+        #expect(outcome.answer == APNsRecord(status: nil, reason: "lost", requestID: nil))
+        #expect(calls.created.count == 1)
     }
 
     @Test func `later tries come later`() async throws {
-        let (outcome, _) = try await Self.creation([.unanswered("lost")], retries: true, task: Sample.task(attempts: 5))
-        guard case .notCreated(_, _, let next?) = outcome else {
+        let (outcome, _) = try await Self.creation(
+            [.unsent("down")], retries: true, task: Sample.task(bundleID: Sample.plainID, attempts: 5))
+        guard case .notCreated(_, let next?) = outcome.change else {
             Issue.record("\(outcome)")
             return
         }
         #expect((4.0...8.0).contains(next.timeIntervalSince(Sample.now)))
     }
 
+    @Test func `when Apple has no place left, one that nobody needs is given back, and Apple asked once more`()
+        async throws
+    {
+        let task = Sample.task()
+        let spare = Sample.task(.deleting, channelID: "old==")
+        let gateway = FakeGateway(
+            creations: [
+                .refused(Sample.refusal(.cannotCreateChannelConfig)), .accepted("abc==", .init(requestID: nil)),
+            ],
+            deletions: [.accepted((), .init(requestID: nil))])
+        let ledger = FakeLedger(task.channel, spare: [spare])
+        let reconciliations = FakeReconciliations()
+        _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
+        #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "abc==")])
+        #expect(gateway.calls.deleted == ["old=="])
+        #expect(reconciliations.requested.isEmpty)
+    }
+
+    @Test func `when Apple has no place left and nothing can be given back, its list is asked for`() async throws {
+        let task = Sample.task()
+        let gateway = FakeGateway(creations: [.refused(Sample.refusal(.cannotCreateChannelConfig))])
+        let reconciliations = FakeReconciliations()
+        let ledger = FakeLedger(task.channel)
+        _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
+        #expect(gateway.calls.created.count == 1)
+        #expect(reconciliations.requested == [task.address.app])
+    }
+
     @Test(arguments: [
         APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil)),
-        .refused(APNsRefusal(status: 404, reason: .badPath)),
         .refused(Sample.refusal(.channelNotRegistered)),
         .refused(Sample.refusal(.badChannelId)),
     ])
@@ -146,9 +139,27 @@ struct ChannelCallsTests {
         let task = Sample.task(.deleting, channelID: "abc==")
         let gateway = FakeGateway(deletions: [answer])
         let ledger = FakeLedger(task.channel)
-        _ = try await Self.calls(gateway, ledger).delete(task)
-        #expect(ledger.recorded == [.deleted])
+        _ = try await Self.calls(gateway, ledger).delete(task, by: .server)
+        #expect(ledger.recorded.map(\.change) == [.deleted])
         #expect(gateway.calls.deleted == ["abc=="])
+        #expect(gateway.calls.listed.isEmpty)
+    }
+
+    @Test func `a 404 says that a channel is gone only if the list says so too`() async throws {
+        let lists: [(APNsAnswer<ChannelListing>, isGone: Bool)] = [
+            (.accepted(ChannelListing(channelIDs: ["other=="]), .init(requestID: nil)), true),
+            (.accepted(ChannelListing(channelIDs: ["abc=="]), .init(requestID: nil)), false),
+            // Everything is 404 here: the address is wrong.
+            (.refused(APNsRefusal(status: 404, reason: .badPath)), false),
+            (.unanswered("lost"), false),
+        ]
+        for (list, isGone) in lists {
+            let task = Sample.task(.deleting, channelID: "abc==")
+            let gateway = FakeGateway(deletions: [.refused(APNsRefusal(status: 404, reason: .badPath))], lists: [list])
+            let ledger = FakeLedger(task.channel)
+            _ = try await Self.calls(gateway, ledger).delete(task, by: .server)
+            #expect(ledger.recorded.map { $0.change == .deleted } == [isGone], "\(list)")
+        }
     }
 
     @Test(arguments: [
@@ -162,22 +173,15 @@ struct ChannelCallsTests {
     func `a deletion that failed is tried again`(
         _ answer: APNsAnswer<Void>, _ reason: String, _ pause: ClosedRange<Double>
     ) async throws {
-        let task = Sample.task(.deleting, channelID: "abc==")
+        let task = Sample.task(.deleting, channelID: "abc==", bundleID: Sample.plainID)
         let ledger = FakeLedger(task.channel)
-        _ = try await Self.calls(FakeGateway(deletions: [answer]), ledger).delete(task)
-        guard case .notDeleted(reason, let next)? = ledger.recorded.first else {
-            Issue.record("\(ledger.recorded)")
+        _ = try await Self.calls(FakeGateway(deletions: [answer]), ledger).delete(task, by: .server)
+        let outcome = try #require(ledger.recorded.first)
+        guard case .notDeleted(let next) = outcome.change else {
+            Issue.record("\(outcome)")
             return
         }
+        #expect(outcome.answer.reason == reason)
         #expect(pause.contains(next.timeIntervalSince(Sample.now)))
-    }
-
-    @Test func `a channel that never got an ID is deleted without asking`() async throws {
-        let task = Sample.task(.deleting)
-        let gateway = FakeGateway()
-        let ledger = FakeLedger(task.channel)
-        _ = try await Self.calls(gateway, ledger).delete(task)
-        #expect(ledger.recorded == [.deleted])
-        #expect(gateway.calls.deleted.isEmpty)
     }
 }

@@ -15,7 +15,8 @@ struct DispatcherTests {
         var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: 8, drain: drain)
         settings.pollInterval = pollInterval
         return Dispatcher(
-            outbox: outbox, gateway: gateway, signals: signals, settings: settings, now: { Sample.now },
+            outbox: outbox, sends: Sends(gateway: gateway, examinations: Sample.examinations(), now: { Sample.now }),
+            signals: signals, settings: settings, now: { Sample.now },
             logger: Sample.logger)
     }
 

@@ -18,7 +18,9 @@ struct VocabularyTests {
         let vocabularies = [
             "channel_state": words(Channel.State.self), "delivery_state": words(Delivery.State.self),
             "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
-            "key_scope": words(APIKey.Scope.self), "broadcast_event": words(BroadcastPayload.Event.self),
+            "audit_action": words(AuditAction.self),
+            "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
+            "broadcast_event": words(BroadcastPayload.Event.self),
         ]
         try await withDatabase { test in
             let rows = try await test.pool.query(

@@ -17,7 +17,7 @@ package protocol APNsGateway: Sendable {
     func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void>
 
     /// Every channel ID of the app in the environment. A list that cannot be read whole is `unanswered`, never short.
-    func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]>
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
     /// Whether the key file that signs for `credentials` can be used.
     func keyFile(of credentials: Credentials) async -> KeyFileState

@@ -1,20 +1,17 @@
+package import FoundationEssentials
+
 /// Apps as they are kept. Bundle IDs are found without regard to case.
 package protocol AppStore: Sendable {
     /// Creates the app or replaces what is known of it.
     ///
     /// - Returns: whether it was created.
     /// - Throws: `app-exists` when another app's bundle ID differs in case only.
-    func put(_ app: App) async throws -> (app: App, created: Bool)
+    func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool)
 
     func app(_ bundleID: BundleID) async throws -> App?
 
     func apps(_ page: PageRequest) async throws -> Page<App>
 
-    func quirks(of bundleID: BundleID) async throws -> [Quirk]
-
-    /// Remembers a quirk, replacing an older value.
-    func learn(_ quirk: Quirk, of bundleID: BundleID) async throws
-
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
-    func delete(_ bundleID: BundleID) async throws
+    func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws
 }

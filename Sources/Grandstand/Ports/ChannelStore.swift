@@ -8,19 +8,31 @@ package protocol ChannelStore: Sendable {
     /// - Throws: `app-not-found`, `quota-exhausted`.
     func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask
 
+    /// Takes over a channel that exists at Apple already.
+    ///
+    /// - Throws: `app-not-found`; `channel-exists` when the ledger has the channel, or the event has one for this
+    ///   audience; `event-not-found`, `event-ended`; `invalid-request` when the event has no such audience.
+    func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel
+
     func channel(_ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment) async throws -> Channel?
 
     func channels(
         of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel>
 
-    /// Brings the ledger to what the events ask for: opens intents for audiences whose time has come, retires the
-    /// channels of events that are over, drops intents nobody needs any more. Idempotent.
+    /// Unmanaged channels by the order of their IDs.
+    func unmanagedChannels(
+        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
+    ) async throws -> Page<UnmanagedChannel>
+
+    /// Brings the ledger to what the events ask for: closes events whose end never came, opens intents for audiences
+    /// whose time has come, retires the channels of events that are over, drops intents nobody needs any more. Idempotent.
     ///
     /// - Returns: how many channels changed.
     func align(now: Date, retireAfter: TimeInterval) async throws -> Int
 
-    /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions.
+    /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A creation
+    /// whose outcome is not known is never claimed again: see `ReconciliationStore`.
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask]
 
     /// When the next channel will be due; `nil`: none waits.
@@ -33,8 +45,17 @@ package protocol ChannelStore: Sendable {
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask
 
-    /// Records what became of a call to Apple and ends the lease. Activation hands the lane its channel.
-    func record(_ outcome: ChannelOutcome, of id: UUID, now: Date) async throws -> Channel
+    /// Leases for deletion retiring channels that no device needs any more though their time has not come: the app has
+    /// as many channels as Apple allows.
+    func reclaim(_ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
+
+    /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the lane
+    /// its channel. An outcome that comes after the lease went to somebody else changes nothing, but never loses an ID
+    /// that Apple issued.
+    ///
+    /// - Returns: the channel as it is then.
+    func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date) async throws
+        -> Channel
 
     /// The address APNs is asked with for an app, quirks included; `nil`: no such app.
     func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress?
@@ -55,6 +76,33 @@ package struct ChannelDraft: Sendable, Hashable {
         self.environment = environment
         self.storagePolicy = storagePolicy
         self.label = label
+    }
+}
+
+/// A channel made elsewhere, as Apple described it, to be taken over.
+package struct ChannelImport: Sendable, Hashable {
+    package var bundleID: BundleID
+    package var environment: APNsEnvironment
+    /// Apple's.
+    package var channelID: String
+    package var storagePolicy: StoragePolicy
+    package var label: String?
+    /// The event it shall serve.
+    package var eventKey: EventKey?
+    /// What Apple answered when it was asked for the policy.
+    package var answer: APNsRecord
+
+    package init(
+        bundleID: BundleID, environment: APNsEnvironment, channelID: String, storagePolicy: StoragePolicy,
+        label: String?, eventKey: EventKey?, answer: APNsRecord
+    ) {
+        self.bundleID = bundleID
+        self.environment = environment
+        self.channelID = channelID
+        self.storagePolicy = storagePolicy
+        self.label = label
+        self.eventKey = eventKey
+        self.answer = answer
     }
 }
 
@@ -87,14 +135,26 @@ package struct ChannelTask: Sendable, Hashable {
     }
 }
 
-/// What became of a call to Apple about one channel.
-package enum ChannelOutcome: Sendable, Hashable {
-    /// Apple issued this ID.
-    case created(channelID: String)
-    /// Creation was refused or did not happen: once more at `nextAttemptAt`, or never when that is `nil`.
-    case notCreated(reason: String, state: Channel.State, nextAttemptAt: Date?)
-    /// Apple deleted it or did not know it.
-    case deleted
-    /// Deletion did not happen: once more at `nextAttemptAt`.
-    case notDeleted(reason: String, nextAttemptAt: Date)
+/// What became of a call to Apple about one channel, and what Apple said.
+package struct ChannelOutcome: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
+        /// Apple issued this ID.
+        case created(channelID: String)
+        /// Creation was refused or never asked: in `state`, and once more at `nextAttemptAt`, or never when that is `nil`.
+        case notCreated(state: Channel.State, nextAttemptAt: Date?)
+        /// Apple may have made a channel. From `settleableAt` on its list tells.
+        case unanswered(settleableAt: Date)
+        /// Apple deleted it or did not know it.
+        case deleted
+        /// Deletion did not happen: once more at `nextAttemptAt`.
+        case notDeleted(nextAttemptAt: Date)
+    }
+
+    package var change: Change
+    package var answer: APNsRecord
+
+    package init(_ change: Change, _ answer: APNsRecord) {
+        self.change = change
+        self.answer = answer
+    }
 }

@@ -6,7 +6,9 @@ package protocol EventStore: Sendable {
     /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`.
     ///
     /// - Throws: `invalid-request` for an app that is not known; `event-ended` for one that is over.
-    func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool)
+    func put(
+        _ specification: EventSpecification, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool)
 
     func event(_ key: EventKey, now: Date) async throws -> Event?
 
@@ -15,7 +17,7 @@ package protocol EventStore: Sendable {
     /// Cancels the event: nothing more is sent, its channels retire.
     ///
     /// - Throws: `event-not-found`.
-    func cancel(_ key: EventKey, now: Date) async throws
+    func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws
 
     /// The hot path: the channel of an event for one app. `topic` is the lowercased bundle ID.
     func lookup(

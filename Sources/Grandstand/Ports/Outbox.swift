@@ -1,3 +1,4 @@
+package import APNsWire
 package import FoundationEssentials
 
 /// The pure decision an outbox asks for inside its transaction: what a request comes to for these audiences at this time.
@@ -63,17 +64,20 @@ package struct ClaimedDelivery: Sendable, Hashable {
     package var id: Int
     package var lane: Int
     package var address: APNsAddress
+    package var storagePolicy: StoragePolicy
     package var message: BroadcastMessage
     /// Requests to Apple including the one to come.
     package var attempts: Int
     package var expiresAt: Date
 
     package init(
-        id: Int, lane: Int, address: APNsAddress, message: BroadcastMessage, attempts: Int, expiresAt: Date
+        id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: BroadcastMessage,
+        attempts: Int, expiresAt: Date
     ) {
         self.id = id
         self.lane = lane
         self.address = address
+        self.storagePolicy = storagePolicy
         self.message = message
         self.attempts = attempts
         self.expiresAt = expiresAt

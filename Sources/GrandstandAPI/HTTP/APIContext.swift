@@ -16,6 +16,9 @@ package struct APIContext: RequestContext {
         key = nil
     }
 
+    /// Whom the audit log names for what this request does.
+    var actor: AuditActor { key.map(AuditActor.init) ?? .server }
+
     /// Bodies larger than this are refused unless a route allows more.
     package var maxUploadSize: Int { 64 * 1024 }
 }

@@ -8,9 +8,12 @@ extension Problem.Kind {
         case .malformedJSON: .badRequest
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
-        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .notFound: .notFound
+        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .notFound,
+            .reconciliationNotFound:
+            .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .appExists, .appInUse, .broadcastSent, .channelInUse, .credentialsMissing, .eventEnded, .quotaExhausted:
+        case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
+            .quotaExhausted, .reconciliationRunning:
             .conflict
         case .eventOver: .gone
         case .bodyTooLarge, .payloadTooLarge: .contentTooLarge

@@ -179,8 +179,15 @@ extension Quota: JSONWritable {
                 }
             }
             object.name("apple")
-            object.null()
-            object.member("unmanaged", 0)
+            if let apple {
+                object.object { listed in
+                    listed.member("count", apple.count)
+                    listed.member("at", apple.at)
+                }
+            } else {
+                object.null()
+            }
+            object.member("unmanaged", unmanaged)
             object.member("missing", missing)
             object.name("forecast")
             object.object { writer in
@@ -189,6 +196,7 @@ extension Quota: JSONWritable {
                 writer.member("exceedsAt", forecast.exceedsAt)
             }
             object.member("level", level.rawValue)
+            object.member("alarm", alarm?.rawValue)
         }
     }
 }

@@ -6,6 +6,7 @@ internal import Hummingbird
 /// `/v1/apps`: which apps there are and who signs for them.
 struct AppRoutes: Sendable {
     let apps: any AppStore
+    let quirks: any QuirkStore
     let gateway: any APNsGateway
     let now: @Sendable () -> Date
 
@@ -25,7 +26,8 @@ struct AppRoutes: Sendable {
         let (app, created) = try await apps.put(
             App(
                 bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
-                channelLimit: draft.channelLimit, updatedAt: now()))
+                channelLimit: draft.channelLimit, updatedAt: now()),
+            by: context.actor)
         return .json(try await view(app), status: created ? .created : .ok)
     }
 
@@ -47,7 +49,7 @@ struct AppRoutes: Sendable {
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
-        try await apps.delete(try context.bundleID())
+        try await apps.delete(try context.bundleID(), by: context.actor, now: now())
         return .noContent
     }
 
@@ -56,7 +58,9 @@ struct AppRoutes: Sendable {
         for environment in APNsEnvironment.allCases {
             keyFiles[environment] = await gateway.keyFile(of: app.credentials(in: environment))
         }
-        return AppView(app: app, keyFiles: keyFiles, quirks: try await apps.quirks(of: app.bundleID))
+        // What APNs does as documented is no quirk.
+        let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        return AppView(app: app, keyFiles: keyFiles, quirks: departures)
     }
 }
 

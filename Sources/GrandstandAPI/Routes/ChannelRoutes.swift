@@ -13,6 +13,7 @@ struct ChannelRoutes: Sendable {
         let base: String = "/v1/apps/:bundleId/:environment/channels"
         return [
             Route(.post, base, .scope(.operate), create),
+            Route(.post, base + "/import", .scope(.operate), importChannel),
             Route(.get, base, .scope(.operate), list),
             Route(.get, base + "/:id", .scope(.operate), get),
             Route(.delete, base + "/:id", .scope(.operate), delete),
@@ -29,7 +30,30 @@ struct ChannelRoutes: Sendable {
         try fields.finish()
         let channel = try await desk.create(
             ChannelDraft(
-                bundleID: bundleID, environment: environment, storagePolicy: policy ?? .noMessageStored, label: label))
+                bundleID: bundleID, environment: environment, storagePolicy: policy ?? .noMessageStored, label: label),
+            by: context.actor)
+        return .json(channel, status: .created)
+    }
+
+    private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        var fields = JSONFields(try await request.json())
+        let channelID = fields.text("channelId", required: true, maximum: 1_024)
+        let label = fields.text("label")
+        let eventKey = fields.text("eventKey").flatMap { text in
+            let key = EventKey(rawValue: text)
+            if key == nil { fields.fault("eventKey", EventKey.rule) }
+            return key
+        }
+        // It travels to Apple in a header.
+        if let channelID, !channelID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
+        }
+        try fields.finish()
+        let channel = try await desk.import(
+            channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey, by: context.actor)
         return .json(channel, status: .created)
     }
 
@@ -40,9 +64,20 @@ struct ChannelRoutes: Sendable {
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
         let bundleID = try context.bundleID()
         let environment = try context.environment()
-        // Every channel in the ledger is managed.
         let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
-        guard isManaged else { return .json(Page<Channel>(items: [], nextCursor: nil)) }
+        guard isManaged else {
+            // What is not in the ledger has neither state nor event.
+            guard filter == ChannelFilter() else {
+                throw Problem(
+                    .invalidRequest, "managed=false goes with limit and cursor only.",
+                    errors: [FieldError(pointer: "managed", detail: "Leave the other filters out.")])
+            }
+            let page = try await channels.unmanagedChannels(of: bundleID, in: environment, try query.page())
+            return .json(
+                Page(
+                    items: page.items.map { UnmanagedView(bundleID: bundleID, environment: environment, channel: $0) },
+                    nextCursor: page.nextCursor))
+        }
         return .json(try await channels.channels(of: bundleID, in: environment, where: filter, try query.page()))
     }
 
@@ -56,7 +91,7 @@ struct ChannelRoutes: Sendable {
         let force = try request.query("force").flag("force")
         try await desk.delete(
             try context.id(orThrow: .channelNotFound), of: try context.bundleID(), in: try context.environment(),
-            force: force)
+            force: force, by: context.actor)
         return .noContent
     }
 
@@ -71,6 +106,26 @@ struct ChannelRoutes: Sendable {
                     + "not Apple's channelId.")
         }
         return channel
+    }
+}
+
+/// A channel that Apple lists and the ledger does not know, in the shape of the others.
+struct UnmanagedView: JSONWritable, Sendable {
+    let bundleID: BundleID
+    let environment: APNsEnvironment
+    let channel: UnmanagedChannel
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.name("id")
+            object.null()
+            object.member("channelId", channel.channelID)
+            object.member("bundleId", bundleID.rawValue)
+            object.member("environment", environment.rawValue)
+            object.member("storagePolicy", channel.storagePolicy?.rawValue)
+            object.member("firstSeenAt", channel.firstSeenAt)
+            object.member("managed", false)
+        }
     }
 }
 

@@ -23,7 +23,7 @@ struct EventRoutes: Sendable {
         let specification = try EventSpecification(key: key, body: try await request.json())
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
         if let present = try await events.event(key, now: now()) { try context.requireCover(of: present) }
-        let (event, created) = try await events.put(specification, now: now())
+        let (event, created) = try await events.put(specification, by: context.actor, now: now())
         return .json(event, status: created ? .created : .ok)
     }
 
@@ -45,7 +45,7 @@ struct EventRoutes: Sendable {
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let event = try await event(context)
-        try await events.cancel(event.specification.key, now: now())
+        try await events.cancel(event.specification.key, by: context.actor, now: now())
         return .noContent
     }
 

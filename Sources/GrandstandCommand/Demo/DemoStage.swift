@@ -77,7 +77,8 @@ struct DemoStage: Sendable {
                 guard let port = await iterator.next(), let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
                     throw DemoFailure("the server did not start")
                 }
-                let (_, secret) = try await server.keys.create(name: "demo", scopes: [.admin], bundleID: nil)
+                let (_, secret) = try await server.keys.create(
+                    name: "demo", scopes: [.admin], bundleID: nil, by: .commandLine)
                 try await body(
                     DemoStage(
                         simulator: simulator, address: url, secret: secret,

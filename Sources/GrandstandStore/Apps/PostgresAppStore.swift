@@ -1,15 +1,15 @@
 internal import APNsWire
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Apps in the tables `apps`, `app_environments` and `quirks`.
+/// Apps in the tables `apps` and `app_environments`.
 package struct PostgresAppStore: AppStore {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    package func put(_ app: App) async throws -> (app: App, created: Bool) {
+    package func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool) {
         do {
             let created = try await database.transaction { connection in
                 let rows = try await connection.query(
@@ -27,14 +27,18 @@ package struct PostgresAppStore: AppStore {
                     let override = app.overrides[environment]
                     try await connection.query(
                         """
-                        insert into app_environments (bundle_id, environment, team_id, key_id)
+                        insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
                         values (\(app.bundleID.rawValue), \(environment.rawValue)::environment,
-                            \(override?.teamID), \(override?.keyID))
+                            \(override?.teamID), \(override?.keyID), \(app.updatedAt))
                         on conflict (bundle_id, environment) do update
                             set team_id = excluded.team_id, key_id = excluded.key_id
                         """)
                 }
-                return try rows.first?.decode(Bool.self, "created") ?? false
+                let created = try rows.first?.decode(Bool.self, "created") ?? false
+                try await connection.query(
+                    AuditRows(by: actor, at: app.updatedAt).insert(
+                        created ? .appRegistered : .appChanged, .init(bundleID: app.bundleID)))
+                return created
             }
             return (try await self.app(app.bundleID) ?? app, created)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
@@ -59,33 +63,7 @@ package struct PostgresAppStore: AppStore {
         return Page(rows: try rows.map(Self.app), limit: page.limit) { $0.bundleID.rawValue }
     }
 
-    package func quirks(of bundleID: BundleID) async throws -> [Quirk] {
-        try await database.query(
-            """
-            select q.environment, q.name, q.value, q.learned_at, q.evidence
-            from quirks q join apps a using (bundle_id)
-            where a.topic = \(bundleID.topic) order by q.environment, q.name
-            """
-        ).map { row in
-            Quirk(
-                environment: try row.word("environment"), name: try row.word("name"), value: try row.decode("value"),
-                learnedAt: try row.decode("learned_at"), evidence: try row.decode("evidence"))
-        }
-    }
-
-    package func learn(_ quirk: Quirk, of bundleID: BundleID) async throws {
-        try await database.query(
-            """
-            insert into quirks (bundle_id, environment, name, value, learned_at, evidence)
-            select bundle_id, \(quirk.environment.rawValue)::environment, \(quirk.name.rawValue), \(quirk.value),
-                \(quirk.learnedAt), \(quirk.evidence)
-            from apps where topic = \(bundleID.topic)
-            on conflict (bundle_id, environment, name) do update
-                set value = excluded.value, learned_at = excluded.learned_at, evidence = excluded.evidence
-            """)
-    }
-
-    package func delete(_ bundleID: BundleID) async throws {
+    package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
         try await database.transaction { connection in
             let app = try await connection.query(
                 "select bundle_id from apps where topic = \(bundleID.topic) for update")
@@ -104,6 +82,9 @@ package struct PostgresAppStore: AppStore {
                     members: [("channels", .integer(remaining))])
             }
             try await connection.query("delete from apps where bundle_id = \(registered)")
+            try await connection.query(
+                AuditRows(by: actor, at: now).insert(
+                    .appDeleted, .init(bundleID: BundleID(rawValue: registered) ?? bundleID)))
         }
     }
 

@@ -10,11 +10,13 @@ extension PostgresChannelStore {
             with due as (
                 select id from channels
                 where next_attempt_at <= \(now) and state in ('creating', 'retiring', 'deleting')
-                    and (leased_until is null or leased_until < \(now))
+                    and called_at is null and (leased_until is null or leased_until < \(now))
                 order by next_attempt_at limit \(limit) for update skip locked
             ), leased as (
                 update channels c set leased_until = \(leasedUntil), attempts = c.attempts + 1, changed_at = \(now),
-                    state = case c.state when 'retiring' then 'deleting' else c.state end
+                    state = case c.state when 'retiring' then 'deleting' else c.state end,
+                    called_at = case c.state when 'creating' then \(now)::timestamptz end,
+                    next_attempt_at = case c.state when 'creating' then \(leasedUntil) else c.next_attempt_at end
                 from due where c.id = due.id returning c.*
             )
             select \(Self.columns), \(Self.addressColumns)
@@ -30,7 +32,7 @@ extension PostgresChannelStore {
             """
             select least(
                 (select min(greatest(next_attempt_at, coalesce(leased_until, next_attempt_at))) from channels
-                    where next_attempt_at is not null),
+                    where next_attempt_at is not null and called_at is null),
                 (select min(channels_open_at) from events
                     where channels_open_at > \(now) and ended_at is null and cancelled_at is null)) as at
             """

@@ -7,7 +7,10 @@ extension PostgresChannelStore {
     package func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] {
         let limits = try await database.query(
             """
-            select a.bundle_id, ae.environment, a.channel_limit
+            select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
+                ae.apple_listed_at, ae.alarm, (
+                    select count(*) from unmanaged_channels u
+                    where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged
             from apps a join app_environments ae using (bundle_id) order by a.bundle_id, ae.environment
             """)
         let counts = try await database.query(
@@ -46,11 +49,21 @@ extension PostgresChannelStore {
             let selector = try Self.selector(row)
             let limit: Int = try row.decode("channel_limit")
             let tally = tallies[selector] ?? Tally()
+            let unmanaged: Int = try row.decode("unmanaged")
+            let capacity = Quota.capacity(limit: limit, unmanaged: unmanaged)
             return Quota(
                 bundleID: selector.bundleID, environment: selector.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
-                forecast: Forecast(held: tally.withoutEvent, spans: tally.spans, limit: limit, now: now))
+                forecast: Forecast(held: tally.withoutEvent, spans: tally.spans, limit: capacity, now: now),
+                apple: try Self.listed(row), unmanaged: unmanaged, alarm: try row.optionalWord("alarm"))
         }
+    }
+
+    private static func listed(_ row: PostgresRow) throws -> Quota.Listed? {
+        guard let count = try row.decode(Int?.self, "apple_count"),
+            let at = try row.decode(Date?.self, "apple_listed_at")
+        else { return nil }
+        return Quota.Listed(count: count, at: at)
     }
 
     private struct Tally {

@@ -4,53 +4,153 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresChannelStore {
-    package func record(_ outcome: ChannelOutcome, of id: UUID, now: Date) async throws -> Channel {
-        try await database.transaction { connection in
-            let rows = try await connection.query(Self.update(outcome, of: id, now: now))
-            guard let channel = try rows.first.map(Self.channel) else {
-                throw Problem(.channelNotFound, "There is no channel \(id).")
-            }
-            switch outcome {
-            case .created: try await Self.connectLanes(to: channel, now: now, on: connection)
-            case .deleted: try await Self.disconnectLanes(from: channel, on: connection)
-            case .notCreated, .notDeleted: break
+    package func record(
+        _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
+    ) async throws -> Channel {
+        let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: outcome.answer)
+        return try await database.transaction { connection in
+            let rows = try await connection.query(Self.update(outcome, of: task, audit))
+            let channel = try rows.first.map(Self.channel)
+            if let channel {
+                try await Self.follow(outcome, channel, task, audit, on: connection)
+            } else if case .created(let channelID) = outcome.change {
+                try await Self.keepLate(channelID, task, audit, on: connection)
             }
             try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            if let channel { return channel }
+            let present = try await connection.query(
+                "select \(Self.columns) from channels c where c.id = \(task.channel.id)")
+            guard let channel = try present.first.map(Self.channel) else {
+                throw Problem(.channelNotFound, "There is no channel \(task.channel.id).")
+            }
             return channel
         }
     }
 
-    private static func update(_ outcome: ChannelOutcome, of id: UUID, now: Date) -> PostgresQuery {
-        switch outcome {
+    /// Only the lease this task was given may tell the outcome of its creation.
+    private static func isStill(_ task: ChannelTask) -> PostgresQuery {
+        """
+        c.id = \(task.channel.id) and c.state = 'creating' and c.called_at is not null
+            and c.attempts = \(task.channel.attempts)
+        """
+    }
+
+    private static func update(_ outcome: ChannelOutcome, of task: ChannelTask, _ audit: AuditRows) -> PostgresQuery {
+        let now = audit.now
+        let reason = outcome.answer.reason
+        return switch outcome.change {
         case .created(let channelID):
-            """
-            update channels c set state = 'active', channel_id = \(channelID), reason = null, attempts = 0,
-                next_attempt_at = null, leased_until = null, changed_at = \(now)
-            where id = \(id) returning \(columns)
-            """
-        case .notCreated(let reason, let state, let nextAttemptAt):
-            """
-            update channels c set state = \(state.rawValue)::channel_state, reason = \(reason),
-                next_attempt_at = \(nextAttemptAt), leased_until = null, changed_at = \(now)
-            where id = \(id) returning \(columns)
-            """
+            logging(
+                .channelCreated, audit, reason: "null",
+                """
+                update channels c set state = 'active', channel_id = \(channelID), reason = null, attempts = 0,
+                    next_attempt_at = null, leased_until = null, called_at = null, changed_at = \(now)
+                where \(isStill(task)) and not exists (\(holder(of: channelID, task)))
+                """)
+        case .notCreated(let state, let nextAttemptAt):
+            logging(
+                .channelRefused, audit, reason: "'creation'", onlyIf: isNews(outcome, task),
+                """
+                update channels c set state = \(state.rawValue)::channel_state, reason = \(reason),
+                    next_attempt_at = \(nextAttemptAt), leased_until = null, called_at = null, changed_at = \(now)
+                where \(isStill(task))
+                """)
+        case .unanswered(let settleableAt):
+            logging(
+                .channelUnanswered, audit, reason: "'creation'",
+                """
+                update channels c set reason = \(reason), next_attempt_at = \(settleableAt), leased_until = null,
+                    changed_at = \(now)
+                where \(isStill(task))
+                """)
         case .deleted:
-            """
-            update channels c set state = 'deleted', reason = null, next_attempt_at = null, leased_until = null,
-                changed_at = \(now)
-            where id = \(id) returning \(columns)
-            """
-        case .notDeleted(let reason, let nextAttemptAt):
-            """
-            update channels c set state = 'deleting', reason = \(reason), next_attempt_at = \(nextAttemptAt),
-                leased_until = null, changed_at = \(now)
-            where id = \(id) returning \(columns)
-            """
+            logging(
+                .channelDeleted, audit, reason: "\(task.channel.reason)",
+                """
+                update channels c set state = 'deleted', reason = null, next_attempt_at = null, leased_until = null,
+                    changed_at = \(now)
+                where c.id = \(task.channel.id) and c.state = 'deleting'
+                """)
+        case .notDeleted(let nextAttemptAt):
+            logging(
+                .channelRefused, audit, reason: "'deletion'", onlyIf: isNews(outcome, task),
+                """
+                update channels c set reason = \(reason), next_attempt_at = \(nextAttemptAt), leased_until = null,
+                    changed_at = \(now)
+                where c.id = \(task.channel.id) and c.state = 'deleting'
+                """)
         }
     }
 
+    /// A refusal is logged once for each reason, however often it is repeated.
+    private static func isNews(_ outcome: ChannelOutcome, _ task: ChannelTask) -> PostgresQuery {
+        "\(outcome.answer.status != nil && outcome.answer.reason != task.channel.reason)"
+    }
+
+    private static func logging(
+        _ action: AuditAction, _ audit: AuditRows, reason: PostgresQuery, onlyIf condition: PostgresQuery = "true",
+        _ update: PostgresQuery
+    ) -> PostgresQuery {
+        """
+        with changed as (\(update) returning c.*),
+        logged as (\(audit.insert(action, channels: "changed c where \(condition)", reason: reason)))
+        select \(columns) from changed c
+        """
+    }
+
+    /// The row of the ledger that has Apple's channel already.
+    private static func holder(of channelID: String, _ task: ChannelTask) -> PostgresQuery {
+        """
+        select from channels x where x.bundle_id = \(task.address.bundleID.rawValue)
+            and x.environment = \(task.address.environment.rawValue)::environment and x.channel_id = \(channelID)
+        """
+    }
+
+    private static func follow(
+        _ outcome: ChannelOutcome, _ channel: Channel, _ task: ChannelTask, _ audit: AuditRows,
+        on connection: PostgresConnection
+    ) async throws {
+        switch outcome.change {
+        case .created(let channelID):
+            try await connectLanes(to: channel, now: audit.now, on: connection)
+            try await forget(unmanaged: [channelID], of: task.address.app, on: connection)
+            try await resumeCreations(task, audit, on: connection)
+        case .deleted:
+            try await disconnectLanes(from: [channel.id], on: connection)
+            try await makeRoom(task, now: audit.now, on: connection)
+        case .notCreated where outcome.answer.reason == APNsReason.broadcastFeatureNotEnabled.rawValue:
+            try await pauseCreations(task, audit, on: connection)
+        case .notCreated, .unanswered, .notDeleted: break
+        }
+    }
+
+    /// An ID that Apple issued to a call whose lease had ended: what the call was for has been settled without it. It is
+    /// ours and nobody uses it, so it is deleted, unless the ledger has it.
+    private static func keepLate(
+        _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws {
+        let now = audit.now
+        try await connection.query(
+            """
+            with kept as (
+                insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, reason,
+                    next_attempt_at, created_at, changed_at)
+                select gen_random_uuid(), \(task.address.bundleID.rawValue),
+                    \(task.address.environment.rawValue)::environment, \(channelID),
+                    \(task.channel.storagePolicy.rawValue)::storage_policy, 'deleting', \(lateReason), \(now), \(now),
+                    \(now)
+                where not exists (\(holder(of: channelID, task)))
+                on conflict do nothing returning *
+            )
+            \(audit.insert(.channelAdopted, channels: "kept c", reason: "\(lateReason)"))
+            """)
+        try await forget(unmanaged: [channelID], of: task.address.app, on: connection)
+    }
+
+    private static let lateReason = "APNs answered after the creation had been settled without it"
+
     /// What waited for the channel is due now.
-    private static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
+    static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
         guard let eventKey = channel.eventKey else { return }
         try await connection.pipeline([
             """
@@ -69,7 +169,18 @@ extension PostgresChannelStore {
         ])
     }
 
-    private static func disconnectLanes(from channel: Channel, on connection: PostgresConnection) async throws {
-        try await connection.query("update lanes set channel = null where channel = \(channel.id)")
+    static func disconnectLanes(from channels: [UUID], on connection: PostgresConnection) async throws {
+        try await connection.query("update lanes set channel = null where channel = any(\(channels))")
+    }
+
+    /// The ledger knows these now.
+    static func forget(
+        unmanaged channelIDs: [String], of app: Audience.Selector, on connection: PostgresConnection
+    ) async throws {
+        try await connection.query(
+            """
+            delete from unmanaged_channels where bundle_id = \(app.bundleID.rawValue)
+                and environment = \(app.environment.rawValue)::environment and channel_id = any(\(channelIDs))
+            """)
     }
 }

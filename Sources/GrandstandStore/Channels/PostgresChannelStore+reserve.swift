@@ -24,7 +24,9 @@ extension PostgresChannelStore {
             let counts = try await connection.query(
                 """
                 select count(*) filter (where state <> 'creating') as used,
-                    count(*) filter (where state = 'creating') as reserved
+                    count(*) filter (where state = 'creating') as reserved,
+                    (select count(*) from unmanaged_channels where bundle_id = \(address.bundleID.rawValue)
+                        and environment = \(draft.environment.rawValue)::environment) as unmanaged
                 from channels
                 where bundle_id = \(address.bundleID.rawValue)
                     and environment = \(draft.environment.rawValue)::environment and state in \(Self.counting)
@@ -32,16 +34,18 @@ extension PostgresChannelStore {
             let limit: Int = try row.decode("channel_limit")
             let used: Int = try counts.first?.decode("used") ?? 0
             let reserved: Int = try counts.first?.decode("reserved") ?? 0
-            guard used + reserved < limit else {
-                throw Problem.quotaExhausted(address, limit: limit, used: used, reserved: reserved)
+            let unmanaged: Int = try counts.first?.decode("unmanaged") ?? 0
+            guard used + reserved < Quota.capacity(limit: limit, unmanaged: unmanaged) else {
+                throw Problem.quotaExhausted(
+                    address, limit: limit, used: used, reserved: reserved, unmanaged: unmanaged)
             }
             let inserted = try await connection.query(
                 """
                 insert into channels as c (id, bundle_id, environment, storage_policy, state, label, attempts,
-                    leased_until, created_at, changed_at)
+                    leased_until, called_at, next_attempt_at, created_at, changed_at)
                 values (\(UUID()), \(address.bundleID.rawValue), \(draft.environment.rawValue)::environment,
                     \(draft.storagePolicy.rawValue)::storage_policy, 'creating', \(draft.label), 1, \(leasedUntil),
-                    \(now), \(now))
+                    \(now), \(leasedUntil), \(now), \(now))
                 returning \(Self.columns)
                 """)
             guard let channel = try inserted.first.map(Self.channel) else {

@@ -27,7 +27,8 @@ package struct PostgresChannelStore: ChannelStore {
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-        coalesce(q.value, 'registered') as management_path
+        coalesce(q.value, 'registered') as management_path,
+        case when q.value is not null then coalesce(q.believed_until, '9999-01-01') end as management_path_believed_until
         """
 
     static let addressJoins: PostgresQuery = """
@@ -40,7 +41,8 @@ package struct PostgresChannelStore: ChannelStore {
         APNsAddress(
             bundleID: try row.word("app_bundle_id"), environment: try row.word("app_environment"),
             credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
-            managementPath: try row.word("management_path"))
+            managementPath: try row.word("management_path"),
+            managementPathBelievedUntil: try row.decode("management_path_believed_until"))
     }
 
     static func task(_ row: PostgresRow) throws -> ChannelTask {
@@ -79,6 +81,26 @@ package struct PostgresChannelStore: ChannelStore {
         return Page(rows: try rows.map(Self.channel), limit: page.limit) { channel in
             TimeCursor(date: channel.createdAt, key: channel.id.uuidString).text
         }
+    }
+
+    package func unmanagedChannels(
+        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
+    ) async throws -> Page<UnmanagedChannel> {
+        let rows = try await database.query(
+            """
+            select u.channel_id, u.first_seen_at, u.storage_policy
+            from unmanaged_channels u join apps a using (bundle_id)
+            where a.topic = \(bundleID.topic) and u.environment = \(environment.rawValue)::environment
+                and (\(page.cursor)::text is null or u.channel_id > \(page.cursor))
+            order by u.channel_id limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.unmanagedChannel), limit: page.limit) { $0.channelID }
+    }
+
+    static func unmanagedChannel(_ row: PostgresRow) throws -> UnmanagedChannel {
+        UnmanagedChannel(
+            channelID: try row.decode("channel_id"), firstSeenAt: try row.decode("first_seen_at"),
+            storagePolicy: try row.optionalWord("storage_policy"))
     }
 
     package func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {

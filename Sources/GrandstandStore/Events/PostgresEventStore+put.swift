@@ -4,12 +4,18 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    package func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool) {
+    package func put(
+        _ specification: EventSpecification, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool) {
         let created = try await database.transaction { connection in
             let created = try await Self.write(specification, now: now, on: connection)
             try await Self.refuseUnknownApps(specification, on: connection)
             try await Self.writeAudiences(specification, now: now, on: connection)
-            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            try await connection.pipeline([
+                AuditRows(by: actor, at: now).insert(
+                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key)),
+                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+            ])
             return created
         }
         guard let event = try await event(specification.key, now: now) else {
@@ -146,7 +152,7 @@ extension PostgresEventStore {
         ])
     }
 
-    package func cancel(_ key: EventKey, now: Date) async throws {
+    package func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws {
         try await database.transaction { connection in
             let events = try await connection.query(
                 """
@@ -162,7 +168,10 @@ extension PostgresEventStore {
             try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
             try await connection.query(
                 "update broadcasts set scheduled = false where event_key = \(key.rawValue) and scheduled")
-            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            try await connection.pipeline([
+                AuditRows(by: actor, at: now).insert(.eventCancelled, .init(eventKey: key)),
+                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+            ])
         }
     }
 }

@@ -10,17 +10,23 @@ package struct PostgresKeyStore: KeyStore {
     package init(_ database: Database) { self.database = database }
 
     package func create(
-        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?
+        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
     ) async throws -> (key: APIKey, secret: String) {
         let secret = Self.makeSecret()
         let key = APIKey(
             id: UUID(), name: name, scopes: scopes, bundleID: try await registered(bundleID),
             prefix: String(secret.prefix(9)), createdAt: Date(), revokedAt: nil)
+        let scopeNames = scopes.map(\.rawValue).sorted()
+        let audit = AuditRows(by: actor, at: key.createdAt)
         try await database.query(
             """
-            insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at)
-            values (\(key.id), \(name), \(Self.hash(secret)), \(key.prefix),
-                \(scopes.map(\.rawValue).sorted())::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt))
+            with created as (
+                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at)
+                values (\(key.id), \(name), \(Self.hash(secret)), \(key.prefix),
+                    \(scopeNames)::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt))
+            )
+            \(audit.insert(
+                .keyCreated, .init(bundleID: key.bundleID), reason: "\(name) (\(key.prefix)…): \(scopeNames)"))
             """)
         return (key, secret)
     }
@@ -45,10 +51,21 @@ package struct PostgresKeyStore: KeyStore {
         try await database.query("\(Self.selection) order by created_at desc, id").map(Self.key)
     }
 
-    package func revoke(_ id: UUID, now: Date) async throws -> Bool {
-        try await database.query(
-            "update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null"
-        ).affectedRows == 1
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null
+                returning name, prefix, bundle_id
+                """)
+            guard let row = rows.first else { return false }
+            let name: String = try row.decode("name")
+            let prefix: String = try row.decode("prefix")
+            try await connection.query(
+                AuditRows(by: actor, at: now).insert(
+                    .keyRevoked, .init(bundleID: try row.optionalWord("bundle_id")), reason: "\(name) (\(prefix)…)"))
+            return true
+        }
     }
 
     /// `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.

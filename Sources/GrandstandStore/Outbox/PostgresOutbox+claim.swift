@@ -53,14 +53,18 @@ extension PostgresOutbox {
             from heads h join lanes l on l.id = h.lane join channels c on c.id = l.channel
             where d.id = h.id and c.state in ('active', 'retiring')
                 and (h.next_attempt_at is null or h.next_attempt_at <= \(now))
-            returning d.*, l.bundle_id as lane_bundle_id, l.environment as lane_environment
+            returning d.*, l.bundle_id as lane_bundle_id, l.environment as lane_environment, l.storage_policy
         )
-        select s.id, s.lane, s.channel_id, s.attempts, s.priority, s.apns_expiration, s.expires_at, s.apns_timestamp,
+        select s.id, s.lane, s.channel_id, s.attempts, s.priority, s.expires_at, s.apns_timestamp, s.storage_policy,
+            case when s.storage_policy = 'noMessageStored' and s.apns_expiration = 0 and x.value = 'nonzero'
+                then ceil(extract(epoch from s.expires_at))::bigint else s.apns_expiration end as apns_expiration,
             s.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score,
             \(PostgresChannelStore.addressColumns)
         from sent s join broadcasts b on b.id = s.broadcast_id
         join app_environments ae on ae.bundle_id = s.lane_bundle_id and ae.environment = s.lane_environment
         \(PostgresChannelStore.addressJoins)
+        left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
+            and x.name = 'unstored-expiration'
         """
     }
 
@@ -88,6 +92,7 @@ extension PostgresOutbox {
         let channelID: String = try row.decode("channel_id")
         return ClaimedDelivery(
             id: try row.decode("id"), lane: try row.decode("lane"), address: try PostgresChannelStore.address(row),
+            storagePolicy: try row.word("storage_policy"),
             message: BroadcastMessage(
                 channelID: channelID, body: try row.payload().body(timestamp: try row.decode("apns_timestamp")),
                 priority: try row.priority("priority"), expiration: try row.decode("apns_expiration"),

@@ -10,11 +10,13 @@ final class FakeGateway: APNsGateway {
         var requestIDs: [UUID] = []
         var deleted: [String] = []
         var read: [String] = []
+        var listed: [APNsAddress] = []
     }
 
     private struct State {
         var creations: [APNsAnswer<String>]
         var deletions: [APNsAnswer<Void>]
+        var lists: [APNsAnswer<ChannelListing>]
         var reads: [APNsAnswer<StoragePolicy>]
         var calls = Calls()
     }
@@ -25,13 +27,13 @@ final class FakeGateway: APNsGateway {
 
     init(
         creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
-        reads: [APNsAnswer<StoragePolicy>] = [],
+        reads: [APNsAnswer<StoragePolicy>] = [], lists: [APNsAnswer<ChannelListing>] = [],
         keyFile: KeyFileState = .ok,
         send: @escaping @Sendable (BroadcastMessage) async -> APNsAnswer<Void> = { _ in
             .accepted((), .init(requestID: nil))
         }
     ) {
-        state = Mutex(State(creations: creations, deletions: deletions, reads: reads))
+        state = Mutex(State(creations: creations, deletions: deletions, lists: lists, reads: reads))
         keyFileState = keyFile
         onSend = send
     }
@@ -66,7 +68,12 @@ final class FakeGateway: APNsGateway {
         }
     }
 
-    func listChannels(at address: APNsAddress) async -> APNsAnswer<[String]> { .unsent("not scripted") }
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
+        state.withLock { state in
+            state.calls.listed.append(address)
+            return Self.next(&state.lists)
+        }
+    }
 
     func keyFile(of credentials: Credentials) async -> KeyFileState { keyFileState }
 

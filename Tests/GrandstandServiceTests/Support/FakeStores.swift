@@ -6,19 +6,48 @@ internal import Synchronization
 /// A call that a test's code should not have made.
 struct NotScripted: Error {}
 
-/// A ledger that keeps what is recorded and does nothing else.
+/// A ledger that keeps what is recorded, gives back what `spare` holds, and does nothing else.
 final class FakeLedger: ChannelStore {
-    private let outcomes = Mutex<[ChannelOutcome]>([])
-    private let channel: Mutex<Channel>
-
-    init(_ channel: Channel) { self.channel = Mutex(channel) }
-
-    var recorded: [ChannelOutcome] { outcomes.withLock { $0 } }
-
-    func record(_ outcome: ChannelOutcome, of id: UUID, now: Date) async throws -> Channel {
-        outcomes.withLock { $0.append(outcome) }
-        return channel.withLock { $0 }
+    private struct State {
+        var outcomes: [ChannelOutcome] = []
+        var spare: [ChannelTask]
     }
+
+    private let state: Mutex<State>
+    private let channel: Channel
+
+    init(_ channel: Channel, spare: [ChannelTask] = []) {
+        self.channel = channel
+        state = Mutex(State(spare: spare))
+    }
+
+    var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
+
+    func record(
+        _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
+    ) async throws -> Channel {
+        state.withLock { $0.outcomes.append(outcome) }
+        var channel = task.channel.id == channel.id ? channel : task.channel
+        if outcome.change == .deleted { channel.state = .deleted }
+        return channel
+    }
+
+    func reclaim(
+        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask] {
+        state.withLock { state in
+            defer { state.spare.removeFirst(min(limit, state.spare.count)) }
+            return Array(state.spare.prefix(limit))
+        }
+    }
+
+    func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
+        throw NotScripted()
+    }
+
+    func unmanagedChannels(
+        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
+    ) async throws -> Page<UnmanagedChannel> { throw NotScripted() }
 
     func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
         throw NotScripted()
@@ -49,27 +78,89 @@ final class FakeLedger: ChannelStore {
     func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] { throw NotScripted() }
 }
 
-/// Apps that keep the quirks they are taught; `fails`: they cannot.
-final class FakeApps: AppStore {
-    private let quirks = Mutex<[Quirk]>([])
-    private let fails: Bool
-
-    init(fails: Bool = false) { self.fails = fails }
-
-    var learned: [Quirk] { quirks.withLock { $0 } }
-
-    func learn(_ quirk: Quirk, of bundleID: BundleID) async throws {
-        if fails { throw NotScripted() }
-        quirks.withLock { $0.append(quirk) }
+/// Quirks of one app, kept and examined like the real ones; `fails`: they cannot be kept.
+final class FakeQuirks: QuirkStore {
+    private struct State {
+        var quirks: [Quirk.Name: Quirk] = [:]
+        var examining: Set<Quirk.Name> = []
+        var abandoned = 0
     }
 
-    func put(_ app: App) async throws -> (app: App, created: Bool) { throw NotScripted() }
+    private let state = Mutex(State())
+    private let fails: Bool
 
-    func app(_ bundleID: BundleID) async throws -> App? { throw NotScripted() }
+    init(_ quirk: Quirk? = nil, fails: Bool = false) {
+        self.fails = fails
+        if let quirk { state.withLock { $0.quirks[quirk.name] = quirk } }
+    }
 
-    func apps(_ page: PageRequest) async throws -> Page<App> { throw NotScripted() }
+    var learned: [Quirk] { state.withLock { Array($0.quirks.values) } }
+    var abandoned: Int { state.withLock { $0.abandoned } }
 
     func quirks(of bundleID: BundleID) async throws -> [Quirk] { learned }
 
-    func delete(_ bundleID: BundleID) async throws { throw NotScripted() }
+    func beginExamination(
+        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+    ) async throws -> ExaminationStart {
+        state.withLock { state in
+            if let quirk = state.quirks[name], quirk.learnedAt > since { return .concluded(quirk.value) }
+            return state.examining.insert(name).inserted ? .begun : .underWay
+        }
+    }
+
+    func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws {
+        if fails { throw NotScripted() }
+        state.withLock { state in
+            state.quirks[quirk.name] = quirk
+            state.examining.remove(quirk.name)
+        }
+    }
+
+    func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
+        state.withLock { state in
+            state.abandoned += 1
+            state.examining.remove(name)
+        }
+    }
+}
+
+/// Reconciliations that remember who asked for one.
+final class FakeReconciliations: ReconciliationStore {
+    private let requests = Mutex<[Audience.Selector]>([])
+
+    var requested: [Audience.Selector] { requests.withLock { $0 } }
+
+    func request(_ app: Audience.Selector, now: Date) async throws { requests.withLock { $0.append(app) } }
+
+    func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun? {
+        throw NotScripted()
+    }
+
+    func nextDue(interval: TimeInterval, now: Date) async throws -> Date? { throw NotScripted() }
+
+    func begin(_ app: Audience.Selector, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
+        throw NotScripted()
+    }
+
+    func extend(_ run: ReconciliationRun, until: Date) async throws { throw NotScripted() }
+
+    func observe(
+        _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
+    ) async throws -> LedgerSnapshot { throw NotScripted() }
+
+    func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws { throw NotScripted() }
+
+    func apply(
+        _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
+    ) async throws -> (done: [Bool], deletions: [ChannelTask]) { throw NotScripted() }
+
+    func finish(
+        _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
+    ) async throws { throw NotScripted() }
+
+    func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws { throw NotScripted() }
+
+    func report(_ id: UUID, of app: Audience.Selector) async throws -> [UInt8]? { throw NotScripted() }
+
+    func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]> { throw NotScripted() }
 }

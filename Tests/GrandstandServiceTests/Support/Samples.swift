@@ -14,6 +14,21 @@ enum Sample {
 
     static let bundleID = name("com.example.Stadium")
 
+    /// One without capitals, which APNs never treats in a way of its own.
+    static let plainID = name("com.example.stadium")
+
+    static func examinations(_ quirks: FakeQuirks = FakeQuirks(), now: @escaping @Sendable () -> Date = { now })
+        -> Examinations
+    {
+        Examinations(quirks: quirks, lease: 10, now: now, logger: logger)
+    }
+
+    static func management(
+        _ gateway: FakeGateway, _ quirks: FakeQuirks = FakeQuirks(), now: @escaping @Sendable () -> Date = { now }
+    ) -> ManagementCalls {
+        ManagementCalls(gateway: gateway, examinations: examinations(quirks, now: now), now: now)
+    }
+
     static func name(_ text: String) -> BundleID {
         guard let bundleID = BundleID(rawValue: text) else { preconditionFailure("\(text) is no bundle ID") }
         return bundleID
@@ -27,7 +42,7 @@ enum Sample {
 
     static func delivery(_ id: Int, lane: Int? = nil) -> ClaimedDelivery {
         ClaimedDelivery(
-            id: id, lane: lane ?? id, address: address(),
+            id: id, lane: lane ?? id, address: address(), storagePolicy: .mostRecentMessageStored,
             message: BroadcastMessage(
                 channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
             attempts: 1, expiresAt: now.addingTimeInterval(3_600))

@@ -52,22 +52,6 @@ struct AppTests {
         }
     }
 
-    @Test("quirks are kept for each environment, the latest value")
-    func quirks() async throws {
-        try await withStores { stores in
-            _ = try await stores.apps.put(.sample())
-            var quirk = Quirk(
-                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
-                evidence: "TopicMismatch")
-            try await stores.apps.learn(quirk, of: .sample("com.example.goal"))
-            #expect(try await stores.apps.quirks(of: .sample()) == [quirk])
-            quirk.value = "registered"
-            quirk.learnedAt = stores.clock.advance(by: 1)
-            try await stores.apps.learn(quirk, of: .sample())
-            #expect(try await stores.apps.quirks(of: .sample()) == [quirk])
-        }
-    }
-
     @Test("an app whose channels remain cannot be deleted; without them it goes, with all that was its own")
     func delete() async throws {
         try await withStores { stores in

@@ -28,8 +28,7 @@ struct AlignTests {
             #expect(Set(made) == Set(audiences))
             #expect(tasks.allSatisfy { $0.channel.state == .creating && $0.channel.eventKey == key })
             for task in tasks {
-                _ = try await stores.channels.record(
-                    .created(channelID: "\(task.channel.id)"), of: task.channel.id, now: stores.now)
+                try await stores.record(.created(channelID: "\(task.channel.id)"), of: task)
             }
             #expect(try await stores.align() == 0)
             let event = try #require(try await stores.events.event(key, now: stores.now))
@@ -84,7 +83,7 @@ struct AlignTests {
             stores.clock.advance(by: 1)
             try await stores.forceDeletion(of: channels[0])
             try await stores.events.cancel(.sample("match-1"), now: stores.now)
-            _ = try await stores.channels.record(.deleted, of: channels[0].id, now: stores.now)
+            try await stores.deleted(channels[0])
             try await stores.provision()
             let after = try await (3...5).asyncMap { try await stores.channel(of: "match-\($0)").state }
             #expect(after == [.active, .failed, .failed])
@@ -98,9 +97,9 @@ struct AlignTests {
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             let at = stores.now.addingTimeInterval(60)
-            _ = try await stores.channels.record(
-                .notCreated(reason: "BroadcastFeatureNotEnabled", state: .failed, nextAttemptAt: at),
-                of: task.channel.id, now: stores.now)
+            try await stores.record(
+                .notCreated(state: .failed, nextAttemptAt: at), of: task,
+                APNsRecord(status: 400, reason: "BadRequestParams", requestID: nil))
             #expect(try await stores.align() == 0)
             #expect(try await stores.claimChannels().isEmpty)
             #expect(try await stores.channels.nextDue(now: stores.now) == at)
@@ -109,23 +108,25 @@ struct AlignTests {
             let again = try #require(try await stores.claimChannels().first)
             #expect(again.channel.id == task.channel.id)
             #expect(again.channel.attempts == 2)
-            #expect(again.channel.reason == "BroadcastFeatureNotEnabled")
+            #expect(again.channel.reason == "BadRequestParams")
         }
     }
 
-    @Test("an unanswered creation keeps its intent and its place")
+    @Test("an unanswered creation keeps its intent and its place, and is never asked again by itself")
     func unanswered() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            let kept = try await stores.channels.record(
-                .notCreated(reason: "no answer", state: .creating, nextAttemptAt: stores.now.addingTimeInterval(1)),
-                of: task.channel.id, now: stores.now)
+            let kept = try await stores.record(
+                .unanswered(settleableAt: stores.now.addingTimeInterval(1)), of: task,
+                APNsRecord(status: nil, reason: "no answer", requestID: nil))
+            #expect(kept.reason == "no answer")
             #expect(kept.state == .creating)
             #expect(try await stores.channels.quotas(now: stores.now, retireAfter: 0).map(\.reserved).reduce(0, +) == 1)
-            stores.clock.advance(by: 1)
-            #expect(try await stores.claimChannels().map(\.channel.id) == [task.channel.id])
+            stores.clock.advance(by: 3_600)
+            try await stores.align()
+            #expect(try await stores.claimChannels().isEmpty)
         }
     }
 }

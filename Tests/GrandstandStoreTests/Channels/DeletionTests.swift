@@ -17,8 +17,11 @@ struct DeletionTests {
     @Test("claimDue leases a channel once, to one of many callers, until the lease ends")
     func leasedOnce() async throws {
         try await withStores { stores in
-            for n in 1...10 { try await stores.put(.sample("match-\(n)")) }
+            let keys = try (1...10).map { try EventKey.sample("match-\($0)") }
+            for key in keys { try await stores.open(key.rawValue) }
+            for key in keys { try await stores.events.cancel(key, now: stores.now) }
             try await stores.align()
+            stores.clock.advance(by: Stores.retireAfter)
             let tasks = try await withThrowingTaskGroup(of: [ChannelTask].self) { group in
                 for _ in 1...5 { group.addTask { try await stores.claimChannels(limit: 4) } }
                 return try await group.reduce(into: [ChannelTask]()) { $0 += $1 }
@@ -31,6 +34,7 @@ struct DeletionTests {
             stores.clock.advance(by: 10.5)
             let again = try await stores.claimChannels()
             #expect(again.count == 10)
+            #expect(again.allSatisfy { $0.channel.state == .deleting })
             #expect(again.allSatisfy { $0.channel.attempts == 2 })
         }
     }
@@ -50,7 +54,7 @@ struct DeletionTests {
             let new = try await stores.channel()
             #expect(new.id != old.id)
             #expect(new.state == .active)
-            _ = try await stores.channels.record(.deleted, of: old.id, now: stores.now)
+            try await stores.deleted(old)
             try await stores.accept(.update())
             #expect(try await stores.sendOne().message.channelID == new.channelID)
         }
@@ -64,18 +68,18 @@ struct DeletionTests {
                 bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
             let made = try await stores.channels.reserve(draft, now: stores.now, leasedUntil: stores.now)
             #expect(try await problem { try await begin(stores, made.channel.id) } == .channelInUse)
-            _ = try await stores.channels.record(.created(channelID: "x"), of: made.channel.id, now: stores.now)
+            try await stores.record(.created(channelID: "x"), of: made)
             _ = try await begin(stores, made.channel.id)
             #expect(try await stores.claimChannels().isEmpty)
-            let failed = try await stores.channels.record(
-                .notDeleted(reason: "no answer", nextAttemptAt: stores.now.addingTimeInterval(1)), of: made.channel.id,
-                now: stores.now)
+            let failed = try await stores.record(
+                .notDeleted(nextAttemptAt: stores.now.addingTimeInterval(1)), of: made,
+                APNsRecord(status: nil, reason: "no answer", requestID: nil))
             #expect(failed.state == .deleting)
             #expect(failed.reason == "no answer")
             stores.clock.advance(by: 1)
             let again = try #require(try await stores.claimChannels().first)
             #expect(again.channel.id == made.channel.id)
-            _ = try await stores.channels.record(.deleted, of: made.channel.id, now: stores.now)
+            try await stores.deleted(again.channel)
             #expect(try await problem { try await begin(stores, made.channel.id) } == .channelNotFound)
         }
     }
@@ -93,9 +97,9 @@ struct DeletionTests {
                 #expect(try await problem { try await begin(stores, id) } == .channelNotFound)
                 #expect(try await stores.channels.channel(id, of: .sample(), in: .production) == nil)
             }
-            let kind = try await problem {
-                try await stores.channels.record(.deleted, of: UUID(), now: stores.now)
-            }
+            var unknown = try #require(development.first)
+            unknown.id = UUID()
+            let kind = try await problem { [unknown] in try await stores.deleted(unknown) }
             #expect(kind == .channelNotFound)
         }
     }

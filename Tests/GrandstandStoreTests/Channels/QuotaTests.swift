@@ -22,7 +22,7 @@ struct QuotaTests {
             let gone = try await stores.channel(of: "gone")
             try await stores.forceDeletion(of: gone)
             try await stores.events.cancel(.sample("gone"), now: stores.now)
-            _ = try await stores.channels.record(.deleted, of: gone.id, now: stores.now)
+            try await stores.deleted(gone)
 
             let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: Stores.retireAfter)
             #expect(quotas.map(\.environment) == [.development, .production])

@@ -52,10 +52,9 @@ struct ReserveTests {
                 ChannelDraft(
                     bundleID: .sample(), environment: .development, storagePolicy: .noMessageStored, label: nil),
                 now: stores.now, leasedUntil: stores.now)
-            _ = try await stores.channels.record(
-                .notCreated(reason: "x", state: .deleted, nextAttemptAt: nil), of: task.channel.id, now: stores.now)
+            try await stores.record(.notCreated(state: .deleted, nextAttemptAt: nil), of: task)
             let second = try await reserve(stores)
-            _ = try await stores.channels.record(.created(channelID: "a"), of: second.channel.id, now: stores.now)
+            try await stores.record(.created(channelID: "a"), of: second)
             #expect(try await problem { try await reserve(stores) } == .quotaExhausted)
         }
     }
@@ -95,7 +94,7 @@ struct ReserveTests {
             let quirk = Quirk(
                 environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
                 evidence: "seen")
-            try await stores.apps.learn(quirk, of: .sample())
+            try await stores.quirks.conclude(quirk, for: .sample(), by: .server)
             let address = try await stores.channels.address(of: .sample(), in: .production)
             #expect(address?.managementPath == .lowercased)
             #expect(address?.managementBundleID == "com.example.goal")

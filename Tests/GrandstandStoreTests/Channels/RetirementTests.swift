@@ -36,7 +36,7 @@ struct RetirementTests {
             stores.clock.advance(by: Stores.retireAfter)
             let task = try #require(try await stores.claimChannels().first)
             #expect(task.channel.state == .deleting)
-            #expect(try await stores.channels.record(.deleted, of: task.channel.id, now: stores.now).state == .deleted)
+            #expect(try await stores.deleted(task.channel).state == .deleted)
             #expect(try await stores.align() == 0)
             #expect(try await stores.channels.nextDue(now: stores.now) == nil)
         }
@@ -105,7 +105,7 @@ struct RetirementTests {
             let task = try #require(try await stores.claimChannels().first)
             try await stores.events.cancel(key, now: stores.now)
             #expect(try await stores.align() == 0)
-            _ = try await stores.channels.record(.created(channelID: "late"), of: task.channel.id, now: stores.now)
+            try await stores.record(.created(channelID: "late"), of: task)
             try await stores.align()
             #expect(try await stores.channel().state == .retiring)
         }

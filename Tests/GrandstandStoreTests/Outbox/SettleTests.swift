@@ -161,7 +161,7 @@ struct SettleTests {
             try await stores.forceDeletion(of: old)
             stores.clock.advance(by: 0.5)
             try await stores.provision()
-            _ = try await stores.channels.record(.deleted, of: old.id, now: stores.now)
+            try await stores.deleted(old)
             let new = try await stores.channel()
             #expect(new.id != old.id)
             try await stores.settle(claimed, .channelGone(.channelGone))

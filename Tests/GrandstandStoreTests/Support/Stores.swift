@@ -16,6 +16,9 @@ struct Stores: Sendable {
     let channels: PostgresChannelStore
     let outbox: PostgresOutbox
     let keys: PostgresKeyStore
+    let quirks: PostgresQuirkStore
+    let reconciliations: PostgresReconciliationStore
+    let auditLog: PostgresAuditLog
 
     /// Seconds an ended event's channel is kept.
     static let retireAfter = 14_400.0
@@ -31,6 +34,9 @@ struct Stores: Sendable {
         channels = PostgresChannelStore(test.database)
         outbox = PostgresOutbox(test.database)
         keys = PostgresKeyStore(test.database)
+        quirks = PostgresQuirkStore(test.database)
+        reconciliations = PostgresReconciliationStore(test.database)
+        auditLog = PostgresAuditLog(test.database)
     }
 
     var now: Date { clock.now }
@@ -61,11 +67,29 @@ struct Stores: Sendable {
         try await align()
         var done: [Channel] = []
         for task in try await claimChannels() {
-            let outcome: ChannelOutcome =
-                task.channel.state == .creating ? .created(channelID: "apple-\(task.channel.id)") : .deleted
-            done.append(try await channels.record(outcome, of: task.channel.id, now: now))
+            done.append(
+                try await record(
+                    task.channel.state == .creating ? .created(channelID: "apple-\(task.channel.id)") : .deleted,
+                    of: task))
         }
         return done
+    }
+
+    /// Records what became of a call, with the answer Apple gives then.
+    @discardableResult
+    func record(
+        _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: APNsRecord? = nil
+    ) async throws -> Channel {
+        try await channels.record(
+            ChannelOutcome(change, answer ?? APNsRecord(status: 200, reason: nil, requestID: nil)), of: task,
+            by: .server, now: now)
+    }
+
+    /// Records that Apple deleted the channel.
+    @discardableResult
+    func deleted(_ channel: Channel) async throws -> Channel {
+        let address = try #require(try await channels.address(of: channel.bundleID, in: channel.environment))
+        return try await record(.deleted, of: ChannelTask(channel: channel, address: address))
     }
 
     /// An event whose audiences have their channels.

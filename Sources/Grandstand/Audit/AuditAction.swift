@@ -1,0 +1,27 @@
+/// What was done; the same words are a Postgres type.
+package enum AuditAction: String, Sendable, Hashable, CaseIterable {
+    case appRegistered = "app.registered"
+    case appChanged = "app.changed"
+    case appDeleted = "app.deleted"
+    case channelCreated = "channel.created"
+    /// Apple refused a creation or deletion; repeated refusals for the same reason are one entry.
+    case channelRefused = "channel.refused"
+    /// Apple did not answer a creation: the channel may exist.
+    case channelUnanswered = "channel.unanswered"
+    /// A channel found in Apple's list became ours.
+    case channelAdopted = "channel.adopted"
+    case channelImported = "channel.imported"
+    case channelRetired = "channel.retired"
+    case channelDeleted = "channel.deleted"
+    /// Apple no longer had it.
+    case channelMissing = "channel.missing"
+    case eventCreated = "event.created"
+    case eventChanged = "event.changed"
+    case eventCancelled = "event.cancelled"
+    /// Its end was never sent; the server closed it long after `endsAt`.
+    case eventExpired = "event.expired"
+    case keyCreated = "key.created"
+    case keyRevoked = "key.revoked"
+    case quirkLearned = "quirk.learned"
+    case quirkSet = "quirk.set"
+}

@@ -1,0 +1,25 @@
+package import FoundationEssentials
+
+/// Who did something: a caller by its API key, an operator at the command line, or the server by itself.
+package enum AuditActor: Sendable, Hashable {
+    case key(id: UUID, name: String)
+    case commandLine
+    case server
+
+    package init(_ key: APIKey) { self = .key(id: key.id, name: key.name) }
+
+    /// As the audit log shows and filters it.
+    package var text: String {
+        switch self {
+        case .key(_, let name): "key:\(name)"
+        case .commandLine: "command-line"
+        case .server: "grandstand"
+        }
+    }
+
+    /// The API key's ID, which outlives a reused name.
+    package var keyID: UUID? {
+        guard case .key(let id, _) = self else { return nil }
+        return id
+    }
+}

@@ -1,0 +1,103 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// One line of the audit log: who did what, and what Apple said to it. Entries are only ever added.
+package struct AuditEntry: Sendable, Hashable {
+    /// Rises with every entry.
+    package var id: Int
+    package var at: Date
+    package var actor: String
+    /// The API key behind `actor`, if it was one.
+    package var keyID: UUID?
+    package var action: AuditAction
+    package var subject: Subject
+    /// Why, in words.
+    package var reason: String?
+    /// The key ID that signed the call to Apple, if there was a call.
+    package var signingKey: String?
+    package var answer: APNsRecord?
+
+    package init(
+        id: Int, at: Date, actor: String, keyID: UUID?, action: AuditAction, subject: Subject, reason: String?,
+        signingKey: String?, answer: APNsRecord?
+    ) {
+        self.id = id
+        self.at = at
+        self.actor = actor
+        self.keyID = keyID
+        self.action = action
+        self.subject = subject
+        self.reason = reason
+        self.signingKey = signingKey
+        self.answer = answer
+    }
+
+    /// What it was done to; whatever does not apply is `nil`.
+    package struct Subject: Sendable, Hashable {
+        package var bundleID: BundleID?
+        package var environment: APNsEnvironment?
+        /// Our ID of the channel.
+        package var channel: UUID?
+        /// Apple's ID of it.
+        package var channelID: String?
+        package var eventKey: EventKey?
+
+        package init(
+            bundleID: BundleID? = nil, environment: APNsEnvironment? = nil, channel: UUID? = nil,
+            channelID: String? = nil, eventKey: EventKey? = nil
+        ) {
+            self.bundleID = bundleID
+            self.environment = environment
+            self.channel = channel
+            self.channelID = channelID
+            self.eventKey = eventKey
+        }
+    }
+}
+
+/// What is kept of Apple's answer to a call.
+package struct APNsRecord: Sendable, Hashable {
+    /// `nil`: no answer came.
+    package var status: Int?
+    /// The refusal's reason, or why there was no answer.
+    package var reason: String?
+    package var requestID: String?
+
+    package init(status: Int?, reason: String?, requestID: String?) {
+        self.status = status
+        self.reason = reason
+        self.requestID = requestID
+    }
+
+    /// What `answer` says; accepted calls are kept with `status`.
+    package init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
+        switch answer {
+        case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)
+        case .refused(let refusal):
+            self.init(status: refusal.status, reason: refusal.reason.rawValue, requestID: refusal.requestID)
+        case .unanswered(let reason), .unsent(let reason): self.init(status: nil, reason: reason, requestID: nil)
+        }
+    }
+}
+
+/// Narrows the audit log; `nil` does not.
+package struct AuditFilter: Sendable, Hashable {
+    package var actor: String?
+    package var action: AuditAction?
+    package var bundleID: BundleID?
+    /// Entries at or after this.
+    package var from: Date?
+    /// Entries before this.
+    package var to: Date?
+
+    package init(
+        actor: String? = nil, action: AuditAction? = nil, bundleID: BundleID? = nil, from: Date? = nil,
+        to: Date? = nil
+    ) {
+        self.actor = actor
+        self.action = action
+        self.bundleID = bundleID
+        self.from = from
+        self.to = to
+    }
+}

@@ -1,0 +1,29 @@
+package import FoundationEssentials
+
+/// Quirks as they are kept, shared by all replicas, and the right to examine one: only one caller at a time tries both
+/// ways, so that Apple sees as few wrong calls as can be.
+package protocol QuirkStore: Sendable {
+    /// What was concluded for the app, documented behaviour included.
+    func quirks(of bundleID: BundleID) async throws -> [Quirk]
+
+    /// Begins an examination, unless one is under way or was concluded after `since`.
+    func beginExamination(
+        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+    ) async throws -> ExaminationStart
+
+    /// Keeps a conclusion, replacing an older one, and ends the examination.
+    func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws
+
+    /// Ends an examination that showed nothing.
+    func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws
+}
+
+/// What asking for an examination came to.
+package enum ExaminationStart: Sendable, Hashable {
+    /// It is the caller's: conclude or abandon it.
+    case begun
+    /// Somebody else's goes on.
+    case underWay
+    /// It has been concluded: this is the value.
+    case concluded(String)
+}

@@ -1,0 +1,59 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What the ledger held of one app and environment when Apple's list was compared with it.
+package struct LedgerSnapshot: Sendable, Hashable {
+    /// Every channel that is not deleted, and deleted ones that Apple lists all the same.
+    package var entries: [Entry]
+    /// Channels that Apple lists and the ledger does not know.
+    package var unmanaged: [UnmanagedChannel]
+    /// When the list was asked for.
+    package var listedAt: Date
+
+    package init(entries: [Entry], unmanaged: [UnmanagedChannel], listedAt: Date) {
+        self.entries = entries
+        self.unmanaged = unmanaged
+        self.listedAt = listedAt
+    }
+
+    package struct Entry: Sendable, Hashable {
+        package var id: UUID
+        package var channelID: String?
+        package var state: Channel.State
+        package var storagePolicy: StoragePolicy
+        package var eventKey: EventKey?
+        package var changedAt: Date
+        /// When its creation was asked of Apple, while the outcome is not known.
+        package var calledAt: Date?
+        /// From then on a list can tell what became of that call; before, it may be under way.
+        package var settleableAt: Date?
+
+        package init(
+            id: UUID, channelID: String?, state: Channel.State, storagePolicy: StoragePolicy, eventKey: EventKey?,
+            changedAt: Date, calledAt: Date? = nil, settleableAt: Date? = nil
+        ) {
+            self.id = id
+            self.channelID = channelID
+            self.state = state
+            self.storagePolicy = storagePolicy
+            self.eventKey = eventKey
+            self.changedAt = changedAt
+            self.calledAt = calledAt
+            self.settleableAt = settleableAt
+        }
+    }
+}
+
+/// A channel of Apple's list that the ledger does not know.
+package struct UnmanagedChannel: Sendable, Hashable {
+    package var channelID: String
+    package var firstSeenAt: Date
+    /// `nil` until Apple was asked.
+    package var storagePolicy: StoragePolicy?
+
+    package init(channelID: String, firstSeenAt: Date, storagePolicy: StoragePolicy? = nil) {
+        self.channelID = channelID
+        self.firstSeenAt = firstSeenAt
+        self.storagePolicy = storagePolicy
+    }
+}

@@ -1,0 +1,29 @@
+package import FoundationEssentials
+
+/// What a reconciliation may do.
+package struct ReconciliationOptions: Sendable, Hashable {
+    /// Without it nothing changes: the report says what would be done.
+    package var apply: Bool
+    /// Unmanaged channels become managed ones.
+    package var adopt: Bool
+    /// Unmanaged channels that were not adopted are deleted, after their grace and within the budget.
+    package var deleteUnmanaged: Bool
+    /// When every known channel vanished: take that for true, so that events get new channels.
+    package var recreate: Bool
+    /// Seconds since first sight before an unmanaged channel may be deleted.
+    package var grace: TimeInterval
+    /// Deletions of one run.
+    package var deleteBudget: Int
+
+    package init(
+        apply: Bool, adopt: Bool = false, deleteUnmanaged: Bool = false, recreate: Bool = false,
+        grace: TimeInterval = 600, deleteBudget: Int = 100
+    ) {
+        self.apply = apply
+        self.adopt = adopt
+        self.deleteUnmanaged = deleteUnmanaged
+        self.recreate = recreate
+        self.grace = grace
+        self.deleteBudget = deleteBudget
+    }
+}

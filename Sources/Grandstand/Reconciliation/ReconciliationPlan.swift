@@ -1,0 +1,170 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// Compares Apple's list with the ledger: pure. First it says which channels Apple should be asked about one by one,
+/// then, with those answers, what is to be done.
+package struct ReconciliationPlan: Sendable {
+    /// What reading one channel told.
+    package enum Reading: Sendable, Hashable {
+        case exists(StoragePolicy)
+        case gone
+        /// Apple did not say.
+        case unknown
+    }
+
+    /// Channels that should be listed: active or retiring since before the list was asked for.
+    package let expected: [LedgerSnapshot.Entry]
+    /// Of those that Apple should or may still have, the ones it lists.
+    package let matched: Int
+    /// Expected and not listed.
+    package let vanished: [LedgerSnapshot.Entry]
+    /// Every known channel vanished at once. One channel that is gone may just be gone; from two on it is an alarm.
+    package let everythingVanished: Bool
+    /// Listed and unknown here, without what a creation under way may be making.
+    package let unmanaged: [UnmanagedChannel]
+
+    private let snapshot: LedgerSnapshot
+    private let listed: Set<String>
+    /// Creations whose outcome the list tells.
+    private let unanswered: [LedgerSnapshot.Entry]
+    /// Unmanaged channels that a creation under way may be making: nothing is decided about them yet.
+    private let undecided: [UnmanagedChannel]
+
+    package init(_ listing: ChannelListing, _ snapshot: LedgerSnapshot) {
+        self.snapshot = snapshot
+        let listed = Set(listing.channelIDs)
+        self.listed = listed
+        func isListed(_ entry: LedgerSnapshot.Entry) -> Bool { entry.channelID.map(listed.contains) ?? false }
+
+        let expected = snapshot.entries.filter { entry in
+            (entry.state == .active || entry.state == .retiring) && entry.changedAt < snapshot.listedAt
+        }
+        self.expected = expected
+        vanished = expected.filter { !isListed($0) }
+        everythingVanished = expected.count > 1 && vanished.count == expected.count
+        matched = snapshot.entries.count { $0.state.isKeptAtApple && isListed($0) }
+
+        let calls = snapshot.entries.filter { $0.state == .creating && $0.calledAt != nil }
+        unanswered = calls.filter { ($0.settleableAt ?? .distantFuture) <= snapshot.listedAt }
+            .sorted { ($0.calledAt ?? .distantPast) < ($1.calledAt ?? .distantPast) }
+        let underWay = calls.filter { ($0.settleableAt ?? .distantFuture) > snapshot.listedAt }
+        let known = Set(snapshot.entries.compactMap(\.channelID))
+        let unknown = snapshot.unmanaged.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
+        // A call makes its channel after it began: one that was seen before that is not its own.
+        func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool {
+            underWay.contains { ($0.calledAt ?? .distantPast) <= channel.firstSeenAt }
+        }
+        undecided = unknown.filter(mayBeUnderWay)
+        unmanaged = unknown.filter { !mayBeUnderWay($0) }
+    }
+
+    // MARK: What to ask
+
+    /// Channels to read one by one before anything is decided, at most `limit`: those that vanished, to be sure; those an
+    /// unanswered creation may have made, and those to be adopted or deleted, for their storage policy.
+    package func questions(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
+        if everythingVanished, !options.recreate { return [] }
+        let ripe = options.apply && options.deleteUnmanaged ? Set(self.ripe(unmanaged, options, now)) : []
+        let questions = unmanaged.filter { channel in
+            channel.storagePolicy == nil
+                && (options.apply && options.adopt || ripe.contains(channel)
+                    || unanswered.contains { $0.mayHaveMade(channel) })
+        }
+        return Array((vanished.compactMap(\.channelID) + questions.map(\.channelID)).prefix(limit))
+    }
+
+    /// Unmanaged channels that are past their grace, within the budget.
+    private func ripe(
+        _ channels: [UnmanagedChannel], _ options: ReconciliationOptions, _ now: Date, spent: Int = 0
+    ) -> [UnmanagedChannel] {
+        Array(
+            channels.filter { $0.firstSeenAt.addingTimeInterval(options.grace) <= now }
+                .prefix(max(0, options.deleteBudget - spent)))
+    }
+
+    /// Whether somebody should look again soon: a creation under way may explain what is not explained yet.
+    package var wantsAnotherLook: Bool { !undecided.isEmpty && !unanswered.isEmpty }
+
+    // MARK: What to do
+
+    /// What follows from the list and the readings.
+    package func conclusions(
+        _ readings: [String: Reading], _ options: ReconciliationOptions, now: Date
+    ) -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+        if everythingVanished, !options.recreate {
+            return (vanished.filter { $0.eventKey != nil }.map(ReconciliationAction.recreate), .capabilityOff)
+        }
+        var actions: [ReconciliationAction] = []
+        var isIncomplete = false
+        for entry in vanished {
+            switch entry.channelID.flatMap({ readings[$0] }) {
+            case .gone: actions.append(.markMissing(entry))
+            case .exists: isIncomplete = true
+            case .unknown, nil: break
+            }
+        }
+        var deletions = 0
+        for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
+            if entry.state == .missing { actions.append(.restore(entry)) }
+            // Its deletion was recorded before the list was asked for.
+            if entry.state == .deleted, entry.changedAt < snapshot.listedAt,
+                deletions < options.deleteBudget
+            {
+                actions.append(.deleteAgain(entry))
+                deletions += 1
+            }
+        }
+
+        var free = unmanaged.compactMap { channel in
+            var channel = channel
+            switch readings[channel.channelID] {
+            case .exists(let policy): channel.storagePolicy = policy
+            case .gone: return UnmanagedChannel?.none
+            case .unknown, nil: break
+            }
+            return channel
+        }
+        settleCalls(with: &free, listIsWhole: !isIncomplete, &actions)
+        // A ledger row needs the policy; without `apply` nothing was asked, and the plan is shown all the same.
+        if options.adopt {
+            let known = free.filter { $0.storagePolicy != nil || !options.apply }
+            actions += known.map(ReconciliationAction.adopt)
+            let adopted = Set(known)
+            free.removeAll(where: adopted.contains)
+        }
+        if options.deleteUnmanaged {
+            actions += ripe(free, options, now, spent: deletions).filter { $0.storagePolicy != nil || !options.apply }
+                .map(ReconciliationAction.deleteUnmanaged)
+        }
+        return (actions, isIncomplete ? .listIncomplete : nil)
+    }
+
+    /// Gives each unanswered creation the channel it may have made, and opens those again that made none.
+    private func settleCalls(
+        with free: inout [UnmanagedChannel], listIsWhole: Bool, _ actions: inout [ReconciliationAction]
+    ) {
+        for call in unanswered {
+            if let index = free.firstIndex(where: { $0.storagePolicy == call.storagePolicy && call.mayHaveMade($0) }) {
+                actions.append(.settle(call, with: free.remove(at: index)))
+                continue
+            }
+            // What is not decided, or could not be read, may be the one.
+            let isOpen = (undecided + free).contains { channel in
+                call.mayHaveMade(channel) && (channel.storagePolicy ?? call.storagePolicy) == call.storagePolicy
+            }
+            if listIsWhole, !isOpen { actions.append(.reopen(call)) }
+        }
+    }
+}
+
+extension LedgerSnapshot.Entry {
+    /// Whether this creation can have made a channel that was first seen when `channel` was.
+    fileprivate func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {
+        calledAt.map { $0 <= channel.firstSeenAt } ?? false
+    }
+}
+
+extension Channel.State {
+    /// Whether Apple has the channel as far as the ledger knows.
+    fileprivate var isKeptAtApple: Bool { self == .active || self == .retiring || self == .deleting }
+}

@@ -1,0 +1,50 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+internal import Hummingbird
+
+/// `/v1/audit-log`: who did what.
+struct AuditRoutes: Sendable {
+    let log: any AuditLog
+
+    var routes: [Route] { [Route(.get, "/v1/audit-log", .scope(.operate), list)] }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = try request.query("limit", "cursor", "actor", "action", "bundleId", "from", "to")
+        var filter = AuditFilter(
+            actor: query["actor"], action: try query.choice("action"),
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
+            to: try query.date("to"))
+        if let bound = context.key?.bundleID {
+            if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
+            filter.bundleID = bound
+        }
+        return .json(try await log.entries(where: filter, try query.page()))
+    }
+}
+
+extension AuditEntry: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("id", String(id))
+            object.member("at", at)
+            object.member("actor", actor)
+            object.member("keyId", keyID?.uuidString.lowercased())
+            object.member("action", action.rawValue)
+            object.member("bundleId", subject.bundleID?.rawValue)
+            object.member("environment", subject.environment?.rawValue)
+            object.member("channel", subject.channel?.uuidString.lowercased())
+            object.member("channelId", subject.channelID)
+            object.member("eventKey", subject.eventKey?.rawValue)
+            object.member("reason", reason)
+            object.member("signingKey", signingKey)
+            object.name("apns")
+            guard let answer else { return object.null() }
+            object.object { apns in
+                apns.member("status", answer.status)
+                apns.member("reason", answer.reason)
+                apns.member("requestId", answer.requestID)
+            }
+        }
+    }
+}

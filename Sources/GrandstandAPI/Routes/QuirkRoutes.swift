@@ -1,0 +1,50 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/apps/{bundleId}/{environment}/quirks/{quirk}`: what an admin knows better than was learned.
+struct QuirkRoutes: Sendable {
+    let apps: any AppStore
+    let quirks: any QuirkStore
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [Route(.put, "/v1/apps/:bundleId/:environment/quirks/:quirk", .scope(.admin), put)]
+    }
+
+    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        let name = try name(context)
+        var fields = JSONFields(try await request.json())
+        let value = fields.text("value", required: true)
+        if let value, !name.values.contains(value) {
+            fields.fault("value", "One of \(name.values.joined(separator: ", ")) was expected.")
+        }
+        try fields.finish()
+        guard let app = try await apps.app(bundleID) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID).")
+        }
+        // The documented behaviour, set by hand, may be found wrong again; a departure stays until it is set back.
+        let isDocumented = value == name.documented
+        let quirk = Quirk(
+            environment: environment, name: name, value: value ?? name.documented, learnedAt: now(),
+            evidence: "set by \(context.actor.text)", believedUntil: isDocumented ? now() : nil)
+        try await quirks.conclude(
+            quirk, for: Audience.Selector(bundleID: app.bundleID, environment: environment), by: context.actor)
+        return .json(quirk)
+    }
+
+    private func name(_ context: APIContext) throws(Problem) -> Quirk.Name {
+        let text = context.parameters.get("quirk") ?? ""
+        guard let name = Quirk.Name(rawValue: text) else {
+            throw Problem(
+                .notFound,
+                "\(JSONText.quoted(text)) is no quirk; there are "
+                    + "\(Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return name
+    }
+}

@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import Hummingbird
+
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`: Apple's list against the ledger.
+struct ReconciliationRoutes: Sendable {
+    let store: any ReconciliationStore
+    let desk: ReconciliationDesk
+    let limits: (grace: TimeInterval, deleteBudget: Int)
+
+    var routes: [Route] {
+        let base: String = "/v1/apps/:bundleId/:environment/reconciliations"
+        return [
+            Route(.post, base, .scope(.operate), create),
+            Route(.get, base, .scope(.operate), list),
+            Route(.get, base + "/:id", .scope(.operate), get),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let app = try app(context)
+        var fields = JSONFields(try await request.json())
+        let apply = fields.flag("apply") ?? false
+        let adopt = fields.flag("adopt") ?? false
+        let deleteUnmanaged = fields.flag("deleteUnmanaged") ?? false
+        let recreate = fields.flag("recreate") ?? false
+        try fields.finish()
+        let options = ReconciliationOptions(
+            apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate, grace: limits.grace,
+            deleteBudget: limits.deleteBudget)
+        return .json(try await desk.reconcile(app, options, by: context.actor), status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = try request.query("limit", "cursor")
+        let page = try await store.reports(of: try app(context), try query.page())
+        return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let app = try app(context)
+        let id = try context.id(orThrow: .reconciliationNotFound)
+        guard let report = try await store.report(id, of: app) else {
+            throw Problem(
+                .reconciliationNotFound,
+                "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "
+                    + "last 50 are kept.")
+        }
+        return .json(bytes: report)
+    }
+
+    private func app(_ context: APIContext) throws(Problem) -> Audience.Selector {
+        Audience.Selector(bundleID: try context.bundleID(), environment: try context.environment())
+    }
+}
+
+/// JSON text that was written before.
+struct WrittenJSON: JSONWritable, Sendable {
+    let bytes: [UInt8]
+
+    func write(to json: inout JSONWriter) { json.raw(bytes) }
+}

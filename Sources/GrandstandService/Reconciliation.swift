@@ -1,0 +1,192 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+
+/// One run of a reconciliation: Apple's list against the ledger, and what follows.
+package struct Reconciliation: Sendable {
+    private let calls: ManagementCalls
+    private let channelCalls: ChannelCalls
+    private let store: any ReconciliationStore
+    private let lease: TimeInterval
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    /// Channels read one by one in a run, and at a time; more wait for the next.
+    private static let reads = 500
+    private static let concurrency = 16
+    /// Seconds until a run that could not explain everything is repeated: creations under way are settled by then.
+    private static let secondLook: TimeInterval = 3
+
+    /// - Parameter lease: seconds a step may take before another replica may take the run over; longer than a call to
+    ///   Apple takes with everything tried twice.
+    package init(
+        calls: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.calls = calls
+        self.channelCalls = channelCalls
+        self.store = store
+        self.lease = lease
+        self.now = now
+        self.logger = logger
+    }
+
+    var leasedUntil: Date { now().addingTimeInterval(lease) }
+
+    /// Apple's list could not be had: the run changed nothing.
+    package struct Unreadable: Error {
+        package let address: APNsAddress
+        package let answer: APNsAnswer<ChannelListing>
+    }
+
+    /// Carries out a leased run, and ends its lease whatever happens.
+    ///
+    /// - Throws: `Unreadable`, `ReconciliationLost`, or what the store throws.
+    package func perform(
+        _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> ReconciliationReport {
+        do {
+            return try await carryOut(run, options, by: actor)
+        } catch {
+            let again = RetryPolicy.channels.nextAttempt(
+                after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))
+            try? await store.fail(run, again: again, now: now())
+            throw error
+        }
+    }
+
+    private func carryOut(
+        _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> ReconciliationReport {
+        let listedAt = now()
+        let answer = await calls.list(at: run.address)
+        guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
+        let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
+        let plan = ReconciliationPlan(listing, snapshot)
+        let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
+        let (actions, alarm) = plan.conclusions(readings, options, now: now())
+
+        let done = try await act(actions, alarm: alarm, run, options, by: actor)
+        let report = ReconciliationReport(
+            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: actor.text,
+            startedAt: run.startedAt, finishedAt: now(), applied: options.apply && alarm != .capabilityOff,
+            apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
+            missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
+            notes: notes(listing, plan, options, alarm))
+        try await store.finish(
+            run, report, again: plan.wantsAnotherLook ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
+        log(report)
+        return report
+    }
+
+    // MARK: Steps
+
+    /// Asks Apple about channels one by one, some at a time.
+    private func read(
+        _ channelIDs: [String], _ run: ReconciliationRun
+    ) async throws -> [String: ReconciliationPlan.Reading] {
+        var readings: [String: ReconciliationPlan.Reading] = [:]
+        for start in stride(from: 0, to: channelIDs.count, by: Self.concurrency) {
+            try await store.extend(run, until: leasedUntil)
+            let chunk = channelIDs[start..<min(start + Self.concurrency, channelIDs.count)]
+            await withTaskGroup(of: (String, ReconciliationPlan.Reading).self) { group in
+                for channelID in chunk { group.addTask { (channelID, await reading(of: channelID, run.address)) } }
+                for await (channelID, reading) in group { readings[channelID] = reading }
+            }
+        }
+        var policies: [String: StoragePolicy] = [:]
+        for case (let channelID, .exists(let policy)) in readings { policies[channelID] = policy }
+        if !policies.isEmpty { try await store.keep(policies: policies, run) }
+        return readings
+    }
+
+    private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
+        switch await calls.read(channelID, at: address) {
+        case .accepted(let policy, _): .exists(policy)
+        case .refused(let refusal) where refusal.saysUnknownChannel: .gone
+        case .refused, .unanswered, .unsent: .unknown
+        }
+    }
+
+    /// Carries the actions out, or says why not.
+    private func act(
+        _ actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?, _ run: ReconciliationRun,
+        _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> [ReconciliationReport.Action] {
+        guard options.apply, alarm != .capabilityOff, !actions.isEmpty else {
+            return actions.map { ReconciliationReport.Action($0, done: false) }
+        }
+        let (done, deletions) = try await store.apply(
+            actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
+        var failures: [String: String] = [:]
+        for start in stride(from: 0, to: deletions.count, by: Self.concurrency) {
+            try await store.extend(run, until: leasedUntil)
+            await withTaskGroup(of: (String?, String?).self) { group in
+                for task in deletions[start..<min(start + Self.concurrency, deletions.count)] {
+                    group.addTask { (task.channel.channelID, await delete(task, by: actor)) }
+                }
+                for await case (let channelID?, let failure?) in group { failures[channelID] = failure }
+            }
+        }
+        return zip(actions, done).map { action, done in
+            guard done else {
+                return ReconciliationReport.Action(action, done: false, detail: "the ledger had changed meanwhile")
+            }
+            let failure = action.deletes ? action.channelID.flatMap { failures[$0] } : nil
+            return ReconciliationReport.Action(action, done: failure == nil, detail: failure)
+        }
+    }
+
+    /// - Returns: why the channel is not deleted yet; the server goes on trying then.
+    private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
+        do {
+            let (channel, _) = try await channelCalls.delete(task, by: actor)
+            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server goes on trying"
+        } catch {
+            return "its outcome was not recorded; the server goes on trying"
+        }
+    }
+
+    // MARK: Words
+
+    private func notes(
+        _ listing: ChannelListing, _ plan: ReconciliationPlan, _ options: ReconciliationOptions,
+        _ alarm: ReconciliationReport.Alarm?
+    ) -> [String] {
+        var notes: [String] = []
+        switch alarm {
+        case .capabilityOff:
+            notes.append(
+                "Every known channel vanished at once, as when the Broadcast Capability of the App ID is turned off. "
+                    + "Nothing was changed. Check it at developer.apple.com; then repeat with apply and recreate, "
+                    + "so that live events get new channels.")
+        case .listIncomplete:
+            notes.append("APNs has channels that its list lacks, so nothing was concluded from absence.")
+        case nil: break
+        }
+        if !listing.otherMembers.isEmpty {
+            notes.append("APNs' list has members not known here: \(listing.otherMembers.joined(separator: ", ")).")
+        }
+        if options.deleteUnmanaged {
+            let young = plan.unmanaged.count { $0.firstSeenAt.addingTimeInterval(options.grace) > now() }
+            if young > 0 { notes.append("\(young) unmanaged channels are within their grace.") }
+        }
+        return notes
+    }
+
+    private func log(_ report: ReconciliationReport) {
+        let metadata: Logger.Metadata = [
+            "app": "\(report.bundleID)", "environment": "\(report.environment.rawValue)",
+            "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing.count)",
+            "unmanaged": "\(report.unmanaged.count)", "actions": "\(report.actions.count { $0.done })",
+        ]
+        if let alarm = report.alarm {
+            logger.error("reconciliation raises an alarm: \(alarm.rawValue)", metadata: metadata)
+        } else if report.actions.contains(where: \.done) {
+            logger.notice("reconciled, with changes", metadata: metadata)
+        } else {
+            logger.info("reconciled", metadata: metadata)
+        }
+    }
+}

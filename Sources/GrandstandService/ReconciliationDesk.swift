@@ -1,0 +1,39 @@
+package import FoundationEssentials
+package import Grandstand
+
+/// Reconciliations by hand: what ops ask for and wait for.
+package struct ReconciliationDesk: Sendable {
+    private let store: any ReconciliationStore
+    private let reconciliation: Reconciliation
+    private let desk: ChannelDesk
+    private let now: @Sendable () -> Date
+
+    package init(
+        store: any ReconciliationStore, reconciliation: Reconciliation, desk: ChannelDesk,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.store = store
+        self.reconciliation = reconciliation
+        self.desk = desk
+        self.now = now
+    }
+
+    /// Reconciles one app and environment now.
+    ///
+    /// - Throws: `app-not-found`, `reconciliation-running`; `apns-refused`, `apns-unanswered` or `credentials-missing`
+    ///   when Apple's list could not be read, and then nothing was changed.
+    package func reconcile(
+        _ app: Audience.Selector, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> ReconciliationReport {
+        let run = try await store.begin(app, now: now(), leasedUntil: reconciliation.leasedUntil)
+        do {
+            return try await reconciliation.perform(run, options, by: actor)
+        } catch let error as Reconciliation.Unreadable {
+            throw try await desk.problem(error.answer, address: error.address, verb: "list the channels")
+        } catch is ReconciliationLost {
+            throw Problem(
+                .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",
+                retryAfter: 5)
+        }
+    }
+}

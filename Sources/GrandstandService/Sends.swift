@@ -1,0 +1,67 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+
+/// Broadcasts on their way to Apple, with the one quirk of the send path: a `noMessageStored` channel takes expiration 0
+/// only, as Apple says, unless it refuses just that; then the other reading is tried once and remembered
+/// (apns-contract C4).
+package struct Sends: Sendable {
+    private let gateway: any APNsGateway
+    private let examinations: Examinations
+    private let now: @Sendable () -> Date
+
+    package init(gateway: any APNsGateway, examinations: Examinations, now: @escaping @Sendable () -> Date) {
+        self.gateway = gateway
+        self.examinations = examinations
+        self.now = now
+    }
+
+    package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
+        let answer = await gateway.send(delivery.message, to: delivery.address)
+        guard delivery.storagePolicy == .noMessageStored, answer.saysBadExpiration else { return answer }
+        let other = Self.otherReading(of: delivery)
+        let outcome = await examinations.examine(
+            .unstoredExpiration, for: delivery.address.app,
+            concludedSince: now().addingTimeInterval(-Quirk.belief)
+        ) {
+            let second = await gateway.send(other, to: delivery.address)
+            let refused = delivery.message.expiration
+            return switch second {
+            case .accepted:
+                (
+                    second,
+                    Self.finding(other.expiration, "BadExpirationDate for \(refused), \(other.expiration) accepted")
+                )
+            case .refused where second.saysBadExpiration:
+                (answer, Self.finding(refused, "BadExpirationDate for \(refused) and for \(other.expiration)"))
+            case .refused, .unanswered, .unsent: (answer, .nothing)
+            }
+        }
+        switch outcome {
+        case .examined(let answer): return answer
+        case .known(let value) where value == Self.word(other.expiration).rawValue:
+            return await gateway.send(other, to: delivery.address)
+        case .known, .unavailable: return answer
+        }
+    }
+
+    /// The same message with the expiration that the refused one did not have.
+    private static func otherReading(of delivery: ClaimedDelivery) -> BroadcastMessage {
+        var message = delivery.message
+        message.expiration =
+            message.expiration == 0 ? Int(delivery.expiresAt.timeIntervalSince1970.rounded(.up)) : 0
+        return message
+    }
+
+    private static func word(_ expiration: Int) -> Quirk.UnstoredExpiration { expiration == 0 ? .zero : .nonzero }
+
+    private static func finding(_ expiration: Int, _ evidence: String) -> Examinations.Finding {
+        .concluded(word(expiration).rawValue, evidence: evidence)
+    }
+}
+
+extension APNsAnswer {
+    fileprivate var saysBadExpiration: Bool {
+        if case .refused(let refusal) = self { refusal.reason == .badExpirationDate } else { false }
+    }
+}

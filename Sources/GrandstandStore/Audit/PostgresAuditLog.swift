@@ -1,0 +1,51 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// The audit log in the table `audit_log`, which a trigger keeps append-only.
+package struct PostgresAuditLog: AuditLog {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Page<AuditEntry> {
+        let before = try page.cursor.map { text throws(Problem) -> Int in
+            guard let id = Int(text) else { throw TimeCursor.refusal }
+            return id
+        }
+        let rows = try await database.query(
+            """
+            select id, at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key, reason,
+                signing_key, apns_status::bigint as apns_status, apns_reason, apns_request_id
+            from audit_log
+            where (\(filter.actor)::text is null or actor = \(filter.actor))
+                and (\(filter.action?.rawValue)::text is null
+                    or action = \(filter.action?.rawValue)::text::audit_action)
+                and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
+                and (\(filter.from)::timestamptz is null or at >= \(filter.from))
+                and (\(filter.to)::timestamptz is null or at < \(filter.to))
+                and (\(before)::bigint is null or id < \(before))
+            order by id desc limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
+    }
+
+    private static func entry(_ row: PostgresRow) throws -> AuditEntry {
+        AuditEntry(
+            id: try row.decode("id"), at: try row.decode("at"), actor: try row.decode("actor"),
+            keyID: try row.decode("api_key"), action: try row.word("action"),
+            subject: AuditEntry.Subject(
+                bundleID: try row.optionalWord("bundle_id"), environment: try row.optionalWord("environment"),
+                channel: try row.decode("channel"), channelID: try row.decode("channel_id"),
+                eventKey: try row.optionalWord("event_key")),
+            reason: try row.decode("reason"), signingKey: try row.decode("signing_key"), answer: try answer(row))
+    }
+
+    private static func answer(_ row: PostgresRow) throws -> APNsRecord? {
+        let answer = APNsRecord(
+            status: try row.decode("apns_status"), reason: try row.decode("apns_reason"),
+            requestID: try row.decode("apns_request_id"))
+        return answer == APNsRecord(status: nil, reason: nil, requestID: nil) ? nil : answer
+    }
+}

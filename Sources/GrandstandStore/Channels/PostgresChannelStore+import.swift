@@ -1,0 +1,127 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresChannelStore {
+    package func `import`(_ wanted: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
+        do {
+            return try await database.transaction { connection in
+                let bundleID = try await Self.lock(wanted, on: connection)
+                try await Self.refuseKnown(wanted, bundleID, on: connection)
+                if let eventKey = wanted.eventKey {
+                    try await Self.prepare(eventKey, for: wanted, bundleID, now: now, on: connection)
+                }
+                return try await Self.take(
+                    wanted, bundleID, AuditRows(by: actor, at: now, answer: wanted.answer), on: connection)
+            }
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            throw Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)
+        }
+    }
+
+    /// Holds the app's quota lock until the commit.
+    private static func lock(_ wanted: ChannelImport, on connection: PostgresConnection) async throws -> BundleID {
+        let rows = try await connection.query(
+            """
+            select a.bundle_id from app_environments ae join apps a using (bundle_id)
+            where a.topic = \(wanted.bundleID.topic) and ae.environment = \(wanted.environment.rawValue)::environment
+            for update of ae
+            """)
+        guard let row = rows.first else {
+            throw Problem(.appNotFound, "There is no app \(wanted.bundleID). Register it with PUT /v1/apps first.")
+        }
+        return try row.word("bundle_id")
+    }
+
+    private static func refuseKnown(
+        _ wanted: ChannelImport, _ bundleID: BundleID, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select \(columns) from channels c where c.bundle_id = \(bundleID.rawValue)
+                and c.environment = \(wanted.environment.rawValue)::environment and c.channel_id = \(wanted.channelID)
+            """)
+        guard let known = try rows.first.map(channel) else { return }
+        throw Problem(
+            .channelExists,
+            "This channel is managed already: \(known.id.uuidString.lowercased()), \(known.state.rawValue).",
+            members: [("id", .string(known.id.uuidString.lowercased())), ("state", .string(known.state.rawValue))])
+    }
+
+    /// Makes sure that the event has this audience and lacks its channel; an intent that was not asked of Apple gives way.
+    private static func prepare(
+        _ eventKey: EventKey, for wanted: ChannelImport, _ bundleID: BundleID, now: Date,
+        on connection: PostgresConnection
+    ) async throws {
+        let events = try await connection.query(
+            """
+            select e.ended_at is not null or e.cancelled_at is not null as is_over, u.storage_policy
+            from events e left join audiences u on u.event_key = e.key and u.bundle_id = \(bundleID.rawValue)
+                and u.environment = \(wanted.environment.rawValue)::environment
+            where e.key = \(eventKey.rawValue) for no key update of e
+            """)
+        guard let event = events.first else {
+            throw Problem(.eventNotFound, "There is no event \(eventKey). Declare it with PUT /v1/events first.")
+        }
+        guard try !event.decode(Bool.self, "is_over") else {
+            throw Problem(.eventEnded, "The event \(eventKey) is over and needs no channel.")
+        }
+        guard try event.optionalWord("storage_policy", as: StoragePolicy.self) == wanted.storagePolicy else {
+            throw Problem(
+                .invalidRequest, "The event \(eventKey) has no audience this channel can serve.",
+                errors: [
+                    FieldError(
+                        pointer: "/eventKey",
+                        detail: "The channel is \(wanted.storagePolicy.rawValue); the event needs an audience "
+                            + "of \(bundleID) in \(wanted.environment.rawValue) with that policy.")
+                ])
+        }
+        try await connection.query(
+            """
+            update channels set state = 'deleted', reason = 'an imported channel took its place', next_attempt_at = null,
+                changed_at = \(now)
+            where event_key = \(eventKey.rawValue) and bundle_id = \(bundleID.rawValue)
+                and environment = \(wanted.environment.rawValue)::environment
+                and (state in ('failed', 'missing') or state = 'creating' and called_at is null)
+            """)
+        let others = try await connection.query(
+            """
+            select \(columns) from channels c where c.event_key = \(eventKey.rawValue)
+                and c.bundle_id = \(bundleID.rawValue) and c.environment = \(wanted.environment.rawValue)::environment
+                and c.state in ('creating', 'active')
+            """)
+        guard let other = try others.first.map(channel) else { return }
+        throw Problem(
+            .channelExists,
+            "The event \(eventKey) has a channel for this audience: \(other.id.uuidString.lowercased()), "
+                + "\(other.state.rawValue). Import without eventKey, or set the event's channelsOpenAt to later and delete "
+                + "that one first.")
+    }
+
+    private static func take(
+        _ wanted: ChannelImport, _ bundleID: BundleID, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws -> Channel {
+        let rows = try await connection.query(
+            """
+            with taken as (
+                insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, event_key, label,
+                    created_at, changed_at)
+                values (\(UUID()), \(bundleID.rawValue), \(wanted.environment.rawValue)::environment,
+                    \(wanted.channelID), \(wanted.storagePolicy.rawValue)::storage_policy, 'active',
+                    \(wanted.eventKey?.rawValue), \(wanted.label), \(audit.now), \(audit.now))
+                returning *
+            ), logged as (\(audit.insert(.channelImported, channels: "taken c", reason: "null")))
+            select \(columns) from taken c
+            """)
+        guard let channel = try rows.first.map(channel) else {
+            throw Problem(.internalError, "The channel's row was not written.")
+        }
+        try await connectLanes(to: channel, now: audit.now, on: connection)
+        try await forget(
+            unmanaged: [wanted.channelID],
+            of: Audience.Selector(bundleID: bundleID, environment: wanted.environment), on: connection)
+        try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+        return channel
+    }
+}

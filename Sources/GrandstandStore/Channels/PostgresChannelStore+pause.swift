@@ -1,0 +1,91 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Creations that wait: for Apple's capability to be turned on, or for a place of Apple's to become free.
+extension PostgresChannelStore {
+    /// Seconds between two creations that ask whether the capability is on again.
+    static let probeInterval: TimeInterval = 300
+
+    /// Remembers that the capability is off and keeps what is not asked yet from being asked: `admit` lets one creation
+    /// through from time to time.
+    static func pauseCreations(
+        _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws {
+        let app = task.address.app
+        let probeAt = audit.now.addingTimeInterval(probeInterval)
+        let quirk = Quirk(
+            environment: app.environment, name: .broadcastFeature, value: Quirk.BroadcastFeature.off.rawValue,
+            learnedAt: audit.now,
+            evidence: "APNs refused a creation with BroadcastFeatureNotEnabled (request "
+                + "\(audit.answer?.requestID ?? "without an ID"))",
+            believedUntil: probeAt)
+        try await PostgresQuirkStore.conclude(
+            quirk, for: app,
+            AuditRows(by: .server, at: audit.now, signingKey: audit.signingKey, answer: audit.answer), on: connection)
+        try await connection.query(
+            """
+            update channels set state = 'failed', reason = \(APNsReason.broadcastFeatureNotEnabled.rawValue),
+                next_attempt_at = \(probeAt), changed_at = \(audit.now)
+            where bundle_id = \(app.bundleID.rawValue) and environment = \(app.environment.rawValue)::environment
+                and state = 'creating' and called_at is null
+            """)
+    }
+
+    /// A creation succeeded: if the capability was thought to be off, it is on.
+    static func resumeCreations(
+        _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws {
+        let app = task.address.app
+        let off = try await connection.query(
+            """
+            select from quirks where bundle_id = \(app.bundleID.rawValue)
+                and environment = \(app.environment.rawValue)::environment
+                and name = \(Quirk.Name.broadcastFeature.rawValue)
+                and value = \(Quirk.BroadcastFeature.off.rawValue)
+            """)
+        guard !off.isEmpty else { return }
+        let quirk = Quirk(
+            environment: app.environment, name: .broadcastFeature, value: Quirk.BroadcastFeature.on.rawValue,
+            learnedAt: audit.now, evidence: "APNs created a channel", believedUntil: audit.now)
+        try await PostgresQuirkStore.conclude(
+            quirk, for: app,
+            AuditRows(by: .server, at: audit.now, signingKey: audit.signingKey, answer: audit.answer), on: connection)
+    }
+
+    /// A place became free at Apple: the first that was refused for want of one may ask again.
+    static func makeRoom(_ task: ChannelTask, now: Date, on connection: PostgresConnection) async throws {
+        let app = task.address.app
+        try await connection.query(
+            """
+            update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
+                select id from channels where bundle_id = \(app.bundleID.rawValue)
+                    and environment = \(app.environment.rawValue)::environment and state = 'failed'
+                    and reason = \(APNsReason.cannotCreateChannelConfig.rawValue) and next_attempt_at > \(now)
+                order by created_at, id limit 1)
+            """)
+    }
+
+    package func reclaim(
+        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask] {
+        try await database.query(
+            """
+            with leased as (
+                update channels set state = 'deleting', reason = 'its place was needed', attempts = attempts + 1,
+                    leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
+                where id in (
+                    select id from channels where bundle_id = \(app.bundleID.rawValue)
+                        and environment = \(app.environment.rawValue)::environment and state = 'retiring'
+                        and (needed_until is null or needed_until <= \(now))
+                    order by retire_at limit \(limit) for update skip locked)
+                returning *
+            )
+            select \(Self.columns), \(Self.addressColumns) from leased c
+            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+            \(Self.addressJoins)
+            """
+        ).map(Self.task)
+    }
+}

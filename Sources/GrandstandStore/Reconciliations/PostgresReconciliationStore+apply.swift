@@ -1,0 +1,188 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresReconciliationStore {
+    package func apply(
+        _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
+    ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
+        try await database.transaction { connection in
+            try await Self.hold(run, on: connection)
+            let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
+            var done = Set<Int>()
+            var deletions: [ChannelTask] = []
+            // One statement for each kind of action, whatever their number.
+            for group in Dictionary(grouping: actions.enumerated(), by: \.element.name).values {
+                let (places, tasks) = try await step.perform(group.map { ($0.offset, $0.element) }, on: connection)
+                done.formUnion(places)
+                deletions += tasks
+            }
+            try await PostgresChannelStore.forget(
+                unmanaged: done.compactMap { actions[$0].channelID }, of: run.address.app, on: connection)
+            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            return (actions.indices.map(done.contains), deletions)
+        }
+    }
+}
+
+/// The statements behind the actions; each changes only what still is as the action found it.
+private struct Step {
+    let run: ReconciliationRun
+    let audit: AuditRows
+    let leasedUntil: Date
+
+    private var now: Date { audit.now }
+
+    /// Performs actions of one kind.
+    ///
+    /// - Returns: the places of those that were done, and the deletions to be asked of Apple.
+    func perform(
+        _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
+    ) async throws -> (places: [Int], deletions: [ChannelTask]) {
+        guard let first = actions.first?.action else { return ([], []) }
+        let ids = actions.compactMap(\.action.entry?.id)
+        let channels: [Channel]
+        var deletions: [ChannelTask] = []
+        switch first {
+        case .recreate: return ([], [])
+        case .markMissing:
+            channels = try await read(markMissing(ids), on: connection)
+            try await PostgresChannelStore.disconnectLanes(from: channels.map(\.id), on: connection)
+        case .restore:
+            channels = try await read(restore(ids), on: connection)
+            try await connect(channels, on: connection)
+        case .settle:
+            channels = try await read(settle(actions.map(\.action)), on: connection)
+            try await connect(channels, on: connection)
+        case .reopen: channels = try await read(reopen(ids), on: connection)
+        case .deleteAgain:
+            deletions = try await tasks(deleteAgain(ids), on: connection)
+            channels = deletions.map(\.channel)
+        case .deleteUnmanaged:
+            deletions = try await tasks(takeOver(actions.map(\.action), as: .deleting), on: connection)
+            channels = deletions.map(\.channel)
+        case .adopt:
+            channels = try await read(takeOver(actions.map(\.action), as: .active), on: connection)
+        }
+        let doneIDs = Set(channels.map(\.id))
+        let doneChannels = Set(channels.compactMap(\.channelID))
+        let places = actions.filter { item in
+            item.action.entry.map { doneIDs.contains($0.id) }
+                ?? item.action.channelID.map(doneChannels.contains) ?? false
+        }.map(\.place)
+        return (places, deletions)
+    }
+
+    // MARK: Statements
+
+    private func markMissing(_ ids: [UUID]) -> PostgresQuery {
+        logging(
+            .channelMissing, reason: "'not in APNs'' list, and APNs said so when asked for it'",
+            """
+            update channels c set state = case c.state when 'active' then 'missing' else 'deleted' end::channel_state,
+                reason = 'APNs does not know it any more', next_attempt_at = null, changed_at = \(now)
+            where c.id = any(\(ids)) and c.state in ('active', 'retiring')
+            """)
+    }
+
+    private func restore(_ ids: [UUID]) -> PostgresQuery {
+        logging(
+            .channelAdopted, reason: "'APNs lists it again'",
+            """
+            update channels c set state = 'active', reason = null, changed_at = \(now)
+            where c.id = any(\(ids)) and c.state = 'missing'
+            """)
+    }
+
+    private func settle(_ actions: [ReconciliationAction]) -> PostgresQuery {
+        logging(
+            .channelAdopted, reason: "'its creation went unanswered; found in APNs'' list'",
+            """
+            update channels c set state = 'active', channel_id = s.channel_id, reason = null, attempts = 0,
+                next_attempt_at = null, leased_until = null, called_at = null, changed_at = \(now)
+            from unnest(\(actions.compactMap(\.entry?.id)), \(actions.compactMap(\.channelID))) as s(id, channel_id)
+            where c.id = s.id and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
+                and not exists (select from channels x where x.bundle_id = c.bundle_id
+                    and x.environment = c.environment and x.channel_id = s.channel_id)
+            """)
+    }
+
+    /// An event's channel is asked for once more; one by hand is given up, for its caller was told so.
+    private func reopen(_ ids: [UUID]) -> PostgresQuery {
+        """
+        update channels c set called_at = null, leased_until = null, changed_at = \(now),
+            state = case when c.event_key is null then 'deleted' else 'creating' end::channel_state,
+            reason = case when c.event_key is null then 'APNs did not answer, and made no channel' else c.reason end,
+            next_attempt_at = case when c.event_key is null then null else \(now)::timestamptz end
+        where c.id = any(\(ids)) and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
+        returning \(PostgresChannelStore.columns)
+        """
+    }
+
+    private func deleteAgain(_ ids: [UUID]) -> PostgresQuery {
+        """
+        update channels c set state = 'deleting', reason = 'recorded as deleted, listed all the same', attempts = 1,
+            leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
+        where c.id = any(\(ids)) and c.state = 'deleted' returning c.*
+        """
+    }
+
+    /// Rows for unmanaged channels.
+    private func takeOver(_ actions: [ReconciliationAction], as state: Channel.State) -> PostgresQuery {
+        let deletes = state == .deleting
+        let channels = actions.compactMap(\.unmanaged)
+        let insertion: PostgresQuery = """
+            insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, reason, attempts,
+                leased_until, next_attempt_at, created_at, changed_at)
+            select gen_random_uuid(), \(run.address.bundleID.rawValue),
+                \(run.address.environment.rawValue)::environment, n.channel_id, n.policy::storage_policy,
+                \(state.rawValue)::channel_state, \(deletes ? "it was unmanaged" : nil), \(deletes ? 1 : 0),
+                \(deletes ? leasedUntil : nil), \(deletes ? leasedUntil : nil), \(now), \(now)
+            from unnest(\(channels.map(\.channelID)), \(channels.map { ($0.storagePolicy ?? .noMessageStored).rawValue }))
+                as n(channel_id, policy)
+            on conflict do nothing returning *
+            """
+        if deletes { return insertion }
+        return """
+            with changed as (\(insertion)),
+            logged as (\(audit.insert(.channelAdopted, channels: "changed c", reason: "'it was unmanaged'")))
+            select \(PostgresChannelStore.columns) from changed c
+            """
+    }
+
+    private func logging(_ action: AuditAction, reason: PostgresQuery, _ update: PostgresQuery) -> PostgresQuery {
+        """
+        with changed as (\(update) returning c.*),
+        logged as (\(audit.insert(action, channels: "changed c", reason: reason)))
+        select \(PostgresChannelStore.columns) from changed c
+        """
+    }
+
+    // MARK: Results
+
+    private func read(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [Channel] {
+        try await connection.query(query).map(PostgresChannelStore.channel)
+    }
+
+    private func tasks(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [ChannelTask] {
+        try await connection.query(
+            "with changed as (\(query)) select \(PostgresChannelStore.columns) from changed c"
+        ).map { ChannelTask(channel: try PostgresChannelStore.channel($0), address: run.address) }
+    }
+
+    private func connect(_ channels: [Channel], on connection: PostgresConnection) async throws {
+        for channel in channels where channel.eventKey != nil {
+            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
+        }
+    }
+}
+
+extension ReconciliationAction {
+    fileprivate var unmanaged: UnmanagedChannel? {
+        switch self {
+        case .settle(_, let channel), .adopt(let channel), .deleteUnmanaged(let channel): channel
+        default: nil
+        }
+    }
+}
