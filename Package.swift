@@ -155,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient", "GrandstandTestKit",
-                log,
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
+                "GrandstandTestKit", "HTTP2", log,
             ],
             swiftSettings: settings),
         .testTarget(
