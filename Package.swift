@@ -156,7 +156,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
-                "GrandstandTestKit", "HTTP2", log,
+                "GrandstandCommand", "GrandstandTestKit", "HTTP2", log,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -7,6 +7,13 @@ internal import Testing
 extension Stage {
     /// Registers an app whose key the simulator knows.
     func putApp(_ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000) async throws {
+        try await Self.putApp(api, bundleID, channelLimit: channelLimit)
+    }
+
+    /// The same, through any server.
+    static func putApp(
+        _ api: HTTPCaller, _ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000
+    ) async throws {
         let answer = try await api(
             "PUT", "/v1/apps/\(bundleID)",
             """
@@ -55,6 +62,55 @@ extension Stage {
         return try await activeChannels(of: key)
     }
 
+    /// Reconciliations of the app in development.
+    static let reconciliations = "/v1/apps/\(bundleID)/development/reconciliations"
+
+    /// Reconciles, once no other run is under way; returns the report.
+    func reconcile(_ body: String) async throws -> JSON {
+        try await until("a reconciliation ran") {
+            let answer = try await api("POST", Self.reconciliations, body)
+            if answer.slug == "reconciliation-running" { return nil }
+            try #require(answer.status == 201, "\(answer.text)")
+            return answer.json
+        }
+    }
+
+    /// Tries to import a channel into the app in development.
+    func importChannel(_ body: String) async throws -> HTTPCaller.Answer {
+        try await api("POST", "/v1/apps/\(Self.bundleID)/development/channels/import", body)
+    }
+
+    /// Asks for that many channels by hand, all at once.
+    func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await api(
+                        "POST", "/v1/apps/\(Self.bundleID)/development/channels",
+                        #"{"storagePolicy": "noMessageStored"}"#)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// The app's channels in development, as Apple has them.
+    func atApple() -> [SimulatedChannel] { simulator.channels(of: Self.bundleID, in: .development) }
+
+    /// The app's quota in development.
+    func quota() async throws -> JSON {
+        let quotas = try await api("GET", "/v1/quotas").json["items"]?.items ?? []
+        return try #require(
+            quotas.first {
+                $0["environment"]?.string == "development" && $0["bundleId"]?.string == Self.bundleID
+            })
+    }
+
+    /// The audit log's entries of one action, the newest first.
+    func audited(_ action: String) async throws -> [JSON] {
+        try await api("GET", "/v1/audit-log?action=\(action)").json["items"]?.items ?? []
+    }
+
     /// Sends a broadcast that must be accepted; returns its ID.
     func broadcast(_ body: String, to key: String = "derby") async throws -> String {
         let answer = try await api("POST", "/v1/events/\(key)/broadcasts", body)
@@ -82,6 +138,8 @@ extension SimulatorRequest {
     var isCreation: Bool { method == "POST" && path.hasSuffix("/channels") }
 
     var isDeletion: Bool { method == "DELETE" && path.hasSuffix("/channels") }
+
+    var isList: Bool { path.hasSuffix("/all-channels") }
 
     var text: String { String(decoding: body, as: UTF8.self) }
 

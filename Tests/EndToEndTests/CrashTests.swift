@@ -1,0 +1,125 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Synchronization
+internal import Testing
+
+/// Processes that are killed, answers that are lost, many replicas: Apple's list and the ledger end up the same.
+@Suite(.timeLimit(.minutes(5)))
+struct CrashTests {
+    @Test func `every tenth answer lost and two kills: each event has a channel of its own, and none is left over`()
+        async throws
+    {
+        let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
+        try await Stage.place(settings: settings, options: { $0.capitals = .accepted }) { environment, simulator in
+            let secret = try await Self.secret(environment)
+            let creations = Mutex(0)
+            simulator.dropNext(.max) { request in
+                guard request.isCreation else { return false }
+                return creations.withLock { count in
+                    count += 1
+                    return count.isMultiple(of: 10)
+                }
+            }
+            let events = (0..<Self.events).map { "event-\($0)" }
+            let third = events.count / 3
+            for round in 0..<2 {
+                let server = try await ServerProcess.start(environment)
+                let api = HTTPCaller(url: server.url, secret: secret)
+                if round == 0 { try await Stage.putApp(api) }
+                // Killed while some calls are on their way, some processed and not answered, some not yet made.
+                let mark = creations.withLock { $0 } + third / 2
+                async let declared: Void = Self.declare(events[(round * third)..<((round + 1) * third)], api)
+                _ = try await simulator.requests(mark) { $0.request.isCreation }
+                let hold = simulator.hold { $0.isCreation }
+                _ = try await simulator.requests(mark + 8) { $0.request.isCreation }
+                try await declared
+                server.kill9()
+                hold.release()
+            }
+
+            let server = try await ServerProcess.start(environment)
+            let api = HTTPCaller(url: server.url, secret: secret)
+            try await Self.declare(events[...], api)
+            let channels = try await until("every event has its channel", within: .seconds(120)) {
+                try await Self.channels(of: events, api)
+            }
+            #expect(channels.count == Set(channels).count)
+            #expect(simulator.journal().count { $0.fate == .dropped } >= events.count / 10 - 2)
+            // What nobody asked for is looked for until the last call under way is explained.
+            _ = try await until("no channel is left over", within: .seconds(60)) {
+                let report = try await api("POST", Stage.reconciliations, "{}").json
+                return report["matched"]?.int == events.count && report["unmanaged"]?.items == []
+                    && report["missing"]?.items == [] ? true : nil
+            }
+            #expect(
+                simulator.channels(of: Stage.bundleID, in: .development).map(\.id).sorted() == channels.sorted())
+        }
+    }
+
+    @Test func `four hundred creations over three replicas at a limit of a hundred`() async throws {
+        try await Stage.place(options: { $0.capitals = .accepted }) { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { first in
+                try await Stage.serve(environment, simulator: simulator) { second in
+                    try await Stage.serve(environment, simulator: simulator) { third in
+                        try await first.putApp(channelLimit: 100)
+                        async let one = first.createChannels(134)
+                        async let two = second.createChannels(133)
+                        async let three = third.createChannels(133)
+                        let answers = try await one + two + three
+                        #expect(answers.count { $0.status == 201 } == 100)
+                        #expect(answers.count { $0.slug == "quota-exhausted" } == 300)
+                        #expect(simulator.journal().count { $0.request.isCreation } == 100)
+                        #expect(first.atApple().count == 100)
+                        #expect(try await second.quota()["used"]?.int == 100)
+                    }
+                }
+            }
+        }
+    }
+
+    private static let events = 1_000
+
+    /// A key that may do everything.
+    private static func secret(_ environment: [String: String]) async throws -> String {
+        let server = try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
+        let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
+        await server.close()
+        return secret
+    }
+
+    /// Declares events with one audience each, some at a time; again is no harm.
+    private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {
+        let audience = Stage.audience(.development, .noMessageStored)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, key) in keys.enumerated() {
+                if index >= 8 { try await group.next() }
+                group.addTask {
+                    let answer = try await api(
+                        "PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
+                    try #require([200, 201].contains(answer.status), "\(answer.text)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Apple's ID of each event's channel; `nil` unless all are active.
+    private static func channels(of events: [String], _ api: HTTPCaller) async throws -> [String]? {
+        var channels: [String] = []
+        var cursor = ""
+        repeat {
+            let page = try await api("GET", "/v1/events?limit=200\(cursor)").json
+            for event in page["items"]?.items ?? [] {
+                let channel = event["audiences"]?[0]?["channel"]
+                guard channel?["state"]?.string == "active", let id = channel?["channelId"]?.string else { return nil }
+                channels.append(id)
+            }
+            cursor = page["nextCursor"]?.string.map { "&cursor=\($0)" } ?? ""
+        } while !cursor.isEmpty
+        return channels.count == events.count ? channels : nil
+    }
+}

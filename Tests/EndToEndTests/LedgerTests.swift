@@ -1,0 +1,163 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// No channel is lost, none is made twice, and the quota is exact, whatever Apple answers.
+@Suite(.timeLimit(.minutes(5)))
+struct LedgerTests {
+    private static let channels = "/v1/apps/\(Stage.bundleID)/development/channels"
+    private static let draft = #"{"storagePolicy": "noMessageStored"}"#
+    private static let impatient = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
+
+    @Test func `what an unanswered creation made is found in Apple's list`() async throws {
+        try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            stage.simulator.dropNext(1) { $0.isCreation }
+            try await stage.putEvent("derby")
+            let channelIDs = try await stage.activeChannels(of: "derby")
+            #expect(stage.atApple().map(\.id) == channelIDs)
+            #expect(stage.simulator.journal().count { $0.request.isCreation } == 1)
+            #expect(try await stage.audited("channel.unanswered").count == 1)
+            let adopted = try await stage.audited("channel.adopted")
+            #expect(adopted.map { $0["channelId"]?.string } == channelIDs)
+            #expect(adopted.first?["eventKey"]?.string == "derby")
+        }
+    }
+
+    @Test func `an unanswered creation that made nothing is asked again`() async throws {
+        try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            // Accepted, but no channel is named and none was made.
+            stage.simulator.answerNext(1, with: SimulatorAnswer(status: 201)) { $0.isCreation }
+            try await stage.putEvent("derby")
+            let channelIDs = try await stage.activeChannels(of: "derby")
+            #expect(stage.atApple().map(\.id) == channelIDs)
+            #expect(stage.simulator.journal().count { $0.request.isCreation } == 2)
+        }
+    }
+
+    @Test func `a creation by hand that goes unanswered is settled, and its caller knows where to look`() async throws {
+        try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            stage.simulator.dropNext(1) { $0.isCreation }
+            let answer = try await stage.api("POST", Self.channels, Self.draft)
+            #expect(answer.status == 504)
+            #expect(answer.slug == "apns-unanswered")
+            let id = try #require(answer.json["id"]?.string)
+            let channelID = try await until("the channel is active") {
+                let channel = try await stage.api("GET", "\(Self.channels)/\(id)").json
+                return channel["state"]?.string == "active" ? channel["channelId"]?.string : nil
+            }
+            #expect(stage.atApple().map(\.id) == [channelID])
+        }
+    }
+
+    @Test func `forty callers at a limit of seven: seven channels, and Apple is not asked for the rest`() async throws {
+        try await Stage.with(options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp(channelLimit: 7)
+            let answers = try await stage.createChannels(40)
+            #expect(answers.map(\.status).sorted() == Array(repeating: 201, count: 7) + Array(repeating: 409, count: 33))
+            let refused = answers.map(\.json).filter { $0["limit"] != nil }
+            #expect(refused.count == 33)
+            // Those that came while others were asked for were told so.
+            let taken = refused.map { ($0["used"]?.int ?? 0) + ($0["reserved"]?.int ?? 0) }
+            #expect(Set(taken) == [7])
+            #expect(stage.simulator.journal().count { $0.request.isCreation } == 7)
+            #expect(stage.atApple().count == 7)
+            let quota = try await stage.quota()
+            #expect(quota["used"]?.int == 7)
+            #expect(quota["reserved"]?.int == 0)
+        }
+    }
+
+    @Test func `forty callers for an app with capitals: one of them finds out what Apple wants`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let answers = try await stage.createChannels(40)
+            #expect(answers.allSatisfy { $0.status == 201 })
+            let journal = stage.simulator.journal()
+            #expect(journal.count { $0.reason == .topicMismatch } == 1)
+            #expect(journal.count { $0.request.isCreation } == 41)
+            #expect(stage.atApple().count == 40)
+            #expect(try await stage.audited("quirk.learned").count == 1)
+        }
+    }
+
+    @Test func `when Apple is full, a channel that no device needs makes room`() async throws {
+        try await Stage.with(options: {
+            $0.channelLimit = 1
+            $0.capitals = .accepted
+        }) { stage in
+            try await stage.putLiveEvent("friendly")
+            let first = stage.atApple().map(\.id)
+            // Its channel is kept for hours, though nothing was ever sent to it.
+            #expect(try await stage.api("DELETE", "/v1/events/friendly").status == 204)
+            try await stage.putEvent("derby")
+            let second = try await stage.activeChannels(of: "derby")
+            #expect(stage.atApple().map(\.id) == second)
+            #expect(second != first)
+            let creations = stage.simulator.journal().filter(\.request.isCreation)
+            #expect(creations.map(\.reason) == [nil, .cannotCreateChannelConfig, nil])
+        }
+    }
+
+    @Test func `while the broadcast capability is off nobody hammers Apple, and one success resumes all`() async throws {
+        try await Stage.with(options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            stage.simulator.setBroadcastCapability(false, of: Stage.bundleID)
+            let keys = (0..<5).map { "event-\($0)" }
+            for key in keys { try await stage.putEvent(key) }
+            for key in keys {
+                let reason = try await until("\(key) says why it has no channel") {
+                    let channel = try await stage.api("GET", "/v1/events/\(key)").json["audiences"]?[0]?["channel"]
+                    return channel?["state"]?.string == "failed" ? channel?["reason"]?.string : nil
+                }
+                #expect(reason == "BroadcastFeatureNotEnabled")
+            }
+            let quirk = try await stage.api("GET", "/v1/apps/\(Stage.bundleID)").json["quirks"]?.items.first
+            #expect(quirk?["quirk"]?.string == "broadcast-feature")
+            #expect(quirk?["value"]?.string == "off")
+            // One asked; those under way with it too at most.
+            #expect(stage.simulator.journal().count { $0.request.isCreation } <= keys.count)
+            let refused = try await stage.api("POST", Self.channels, Self.draft)
+            #expect(refused.json["apns"]?["reason"]?.string == "BroadcastFeatureNotEnabled")
+            #expect(refused.json["detail"]?.string?.contains("Broadcast Capability") == true)
+
+            stage.simulator.setBroadcastCapability(true, of: Stage.bundleID)
+            #expect(try await stage.api("POST", Self.channels, Self.draft).status == 201)
+            for key in keys { try await stage.activeChannels(of: key) }
+            #expect(stage.atApple().count == keys.count + 1)
+            #expect(try await stage.api("GET", "/v1/apps/\(Stage.bundleID)").json["quirks"]?.items == [])
+        }
+    }
+
+    @Test(arguments: [APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable])
+    func `a deletion Apple cannot do now is done later`(_ reason: APNsReason) async throws {
+        try await Stage.with(options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            let id = try #require(try await stage.api("POST", Self.channels, Self.draft).json["id"]?.string)
+            stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isDeletion }
+            let refused = try await stage.api("DELETE", "\(Self.channels)/\(id)")
+            #expect(refused.json["apns"]?["reason"]?.string == reason.rawValue)
+            _ = try await stage.simulator.requests(1) { $0.request.isDeletion && $0.status == 204 }
+            _ = try await until("the ledger knows") {
+                try await stage.api("GET", "\(Self.channels)/\(id)").json["state"]?.string == "deleted" ? true : nil
+            }
+        }
+    }
+
+    @Test func `a deletion whose answer was lost counts as done when Apple no longer knows the channel`() async throws {
+        try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            let id = try #require(try await stage.api("POST", Self.channels, Self.draft).json["id"]?.string)
+            stage.simulator.dropNext(1) { $0.isDeletion }
+            #expect(try await stage.api("DELETE", "\(Self.channels)/\(id)").slug == "apns-unanswered")
+            _ = try await until("the ledger knows") {
+                try await stage.api("GET", "\(Self.channels)/\(id)").json["state"]?.string == "deleted" ? true : nil
+            }
+            #expect(stage.atApple().isEmpty)
+            #expect(try await stage.quota()["used"]?.int == 0)
+        }
+    }
+}

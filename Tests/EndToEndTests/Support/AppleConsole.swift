@@ -1,0 +1,57 @@
+internal import APNsClient
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTP2
+internal import Testing
+
+/// Somebody else with a key of the same team: Apple's own console, an old script. What it does, the ledger does not know.
+struct AppleConsole: Sendable {
+    private let client: APNsClient
+    private let address: APNsAddress
+
+    /// Runs `body` with a console for one app and environment of the simulator.
+    static func with<Result>(
+        _ simulator: Simulator, _ bundleID: String = Stage.bundleID, _ environment: APNsEnvironment = .development,
+        _ body: (AppleConsole) async throws -> Result
+    ) async throws -> Result {
+        let addresses = try #require(simulator.addresses)
+        var hosts: [APNsEnvironment: Endpoint] = [:]
+        for environment in APNsEnvironment.allCases {
+            hosts[environment] = Endpoint(url: addresses.url(environment))
+        }
+        var settings = APNsClient.Settings(endpoints: Endpoints(send: hosts, manage: hosts))
+        settings.trustRoots = .file(addresses.caFile)
+        let keys = KeyRing(directory: (addresses.keyFile as NSString).deletingLastPathComponent)
+        let client = APNsClient(settings: settings, keys: keys, now: { Date() }, logger: Stage.logger)
+        let address = APNsAddress(
+            bundleID: try #require(BundleID(rawValue: bundleID)), environment: environment,
+            credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID),
+            managementPath: .lowercased)
+        do {
+            let result = try await body(AppleConsole(client: client, address: address))
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    /// Creates a channel; returns its ID.
+    @discardableResult
+    func create(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
+        try Self.value(await client.createChannel(policy, at: address, requestID: UUID()))
+    }
+
+    /// Deletes a channel behind the ledger's back.
+    func delete(_ channelID: String) async throws {
+        try Self.value(await client.deleteChannel(channelID, at: address, requestID: UUID()))
+    }
+
+    private static func value<Value>(_ answer: APNsAnswer<Value>) throws -> Value {
+        guard case .accepted(let value, _) = answer else { throw NeverHappened(what: "accepted; instead: \(answer)") }
+        return value
+    }
+}

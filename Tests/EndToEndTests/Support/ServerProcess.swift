@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Testing
+
+/// `grandstand serve` as a process of its own, to be killed in mid-flight.
+final class ServerProcess: Sendable {
+    /// The API's base URL.
+    let url: String
+    private let process: Process
+    private let output: Pipe
+
+    /// The program that was built with these tests.
+    private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
+
+    private init(url: String, process: Process, output: Pipe) {
+        self.url = url
+        self.process = process
+        self.output = output
+    }
+
+    /// Starts a server; returns once it listens.
+    ///
+    /// - Throws: `NeverHappened` with what it said when it stopped instead.
+    static func start(_ environment: [String: String]) async throws -> ServerProcess {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = program
+        process.arguments = ["serve"]
+        process.environment = environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }
+        process.standardOutput = output
+        process.standardError = output
+        let (texts, text) = AsyncStream<String>.makeStream()
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            // What it says later is read and dropped, so that it never blocks on a full pipe.
+            if data.isEmpty { text.finish() } else { text.yield(String(decoding: data, as: UTF8.self)) }
+        }
+        try process.run()
+        var said = ""
+        for await text in texts {
+            said += text
+            for line in said.split(separator: "\n") {
+                guard let entry = try? JSONDecoder().decode(JSON.self, from: Data(line.utf8)),
+                    entry["message"]?.string == "listening", let url = entry["url"]?.string
+                else { continue }
+                return ServerProcess(url: url, process: process, output: output)
+            }
+        }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        throw NeverHappened(what: "a server that listens; it said: \(said)")
+    }
+
+    /// As a power cut ends it: SIGKILL, nothing is finished.
+    func kill9() {
+        output.fileHandleForReading.readabilityHandler = nil
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { kill9() } }
+}
