@@ -40,10 +40,11 @@ migrations: setup ## after a change in migrations/: embed them and write schema.
 	scripts/embed-migrations
 	scripts/check-migrations --write
 
-bench: setup ## measure against pgbench and h2load (docs/benchmarks.md)
+bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
 	Benchmarks/postgres-vs-pgbench.sh
 	Benchmarks/http2-vs-h2load.sh
+	Benchmarks/ledger.sh
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C
 	docker compose -f docker/compose.yaml up --build

@@ -45,6 +45,13 @@ let benchmarks: [Target] =
         .executableTarget(
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
             path: "Benchmarks/HTTP2Benchmark", swiftSettings: settings),
+        .executableTarget(
+            name: "LedgerBenchmark",
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore",
+                "HTTP2", "Postgres", log,
+            ],
+            path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
 
 let package = Package(

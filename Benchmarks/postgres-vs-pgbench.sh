@@ -10,19 +10,7 @@ scratch=${SCRATCH:-.build}
 GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --product PostgresBenchmark
 ours="$(GRANDSTAND_BENCHMARKS=1 swift build --scratch-path "$scratch" -c release --show-bin-path)/PostgresBenchmark"
 
-bin=$({ ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null || true; } | sort -rV | sed -n 1p)
-work=$(mktemp -d)
-if [ "$(id -u)" = 0 ]; then
-    chown postgres "$work"
-    as() { setpriv --reuid=postgres --regid=postgres --init-groups -- "$@"; }
-else
-    as() { "$@"; }
-fi
-cleanup() { as "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"; }
-trap cleanup EXIT
-as "$bin/initdb" -D "$work/data" -U bench --auth=trust --no-sync >/dev/null
-as "$bin/pg_ctl" -D "$work/data" -l "$work/data/log" -w -o "-k '$work' -c listen_addresses='' -c fsync=off" start >/dev/null
-target="host=$work user=bench dbname=postgres"
+. Benchmarks/throw-away-cluster.sh
 "$bin/pgbench" -i -q -s $scale "$target" >/dev/null 2>&1
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
