@@ -14,6 +14,11 @@ update channels set called_at = changed_at where state = 'creating' and attempts
 create index channels_unsettled on channels (next_attempt_at) where called_at is not null;
 create index channels_by_state on channels (bundle_id, environment, state);
 
+-- With the event key: without statistics yet, the planner takes this index where it should take the primary key, and
+-- then read every audience of the app for each channel.
+drop index audiences_by_app;
+create index audiences_by_app on audiences (bundle_id, environment, event_key);
+
 -- Events whose organiser never sent an end.
 create index events_open_ended on events (ends_at) where ended_at is null and cancelled_at is null;
 

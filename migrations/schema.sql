@@ -354,7 +354,7 @@ ALTER TABLE ONLY public.reconciliations
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
 
-CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment);
+CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment, event_key);
 
 CREATE INDEX audit_log_by_app ON public.audit_log USING btree (bundle_id, id);
 

@@ -18,7 +18,7 @@ enum LedgerBenchmark {
             print("usage: LedgerBenchmark CONNECTION-STRING CHANNELS EVENTS ROUNDS")
             exit(2)
         }
-        var configuration = PostgresConfiguration(connectionString: arguments[1])
+        var configuration = PostgresConfiguration.stores(connectionString: arguments[1])
         configuration.maximumConnections = 8
         var logger = Logger(label: "benchmark") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error

@@ -16,10 +16,8 @@ struct Reconciling {
         let address = try await bench.register("com.example.reconciling")
         let ids = try await bench.createAtApple(channels, at: address)
         try await bench.pool.query(
-            """
-            create table upserted (channel_id text primary key, storage_policy storage_policy not null,
-                seen_at timestamptz not null)
-            """)
+            // The ledger's own columns and key: what a row costs, without what is done with it.
+            "create table upserted (like unmanaged_channels including all)")
         var fetches: [Double] = []
         var upserts: [Double] = []
         var firsts: [Double] = []
@@ -67,8 +65,9 @@ struct Reconciling {
     private func upsert(_ ids: [String]) async throws {
         try await bench.pool.query(
             """
-            insert into upserted select id, 'noMessageStored', now() from unnest(\(ids)) as l(id)
-            on conflict (channel_id) do update set seen_at = excluded.seen_at
+            insert into upserted (bundle_id, environment, channel_id, first_seen_at)
+            select 'com.example.reconciling', 'development', id, now() from unnest(\(ids)) as l(id)
+            on conflict (bundle_id, environment, channel_id) do update set first_seen_at = excluded.first_seen_at
             """)
     }
 

@@ -34,13 +34,13 @@ package struct DatabaseSession: Sendable {
         switch source {
         case .url(let url):
             return DatabaseSession(
-                pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: nil)
+                pool: PostgresPool(configuration: .stores(connectionString: url), logger: logger), cluster: nil)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
                 return DatabaseSession(
-                    pool: PostgresPool(configuration: .init(connectionString: url), logger: logger), cluster: cluster)
+                    pool: PostgresPool(configuration: .stores(connectionString: url), logger: logger), cluster: cluster)
             } catch {
                 await cluster.stop()
                 throw StartError("\(error)")

@@ -21,6 +21,10 @@ package struct Provisioner: Service {
         package var lease: TimeInterval
         /// Calls to Apple at a time.
         package var concurrency = 32
+        /// The shortest time between two looks at all events and channels.
+        package var alignInterval: Duration = .milliseconds(50)
+        /// The shortest time between two claims, so that calls that end together are followed by one.
+        package var claimInterval: Duration = .milliseconds(5)
         /// The longest sleep: finds what no signal told of.
         package var pollInterval: Duration = .seconds(5)
 
@@ -56,6 +60,8 @@ package struct Provisioner: Service {
                         let pause = await align()
                         calling.ring()
                         await aligning.wait(atMost: pause)
+                        // Each outcome rings: an alignment looks at every channel, so many rings are one.
+                        try? await Task.sleep(for: settings.alignInterval)
                     }
                 }
                 group.addTask { await makeCalls(calling) }
@@ -88,6 +94,7 @@ package struct Provisioner: Service {
                     }
                 }
                 await doorbell.wait(atMost: pause)
+                try? await Task.sleep(for: settings.claimInterval)
             }
         }
     }

@@ -31,6 +31,16 @@ package struct Database: Sendable {
     }
 }
 
+extension PostgresConfiguration {
+    /// How the stores want their sessions. Compiling a statement takes up to a second, and none of ours runs that long:
+    /// the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
+    package static func stores(connectionString: String) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(connectionString: connectionString)
+        configuration.sessionSettings = ["jit": "off"]
+        return configuration
+    }
+}
+
 extension PostgresError {
     /// Whether the database could not be asked, in contrast to having refused.
     var meansUnavailable: Bool {

@@ -37,7 +37,7 @@ actor TestServer {
             on: base.administration)
         let connectionString = Self.named(name, in: base.connectionString)
         return TestDatabase(
-            pool: PostgresPool(configuration: .init(connectionString: connectionString), logger: logger),
+            pool: PostgresPool(configuration: .stores(connectionString: connectionString), logger: logger),
             connectionString: connectionString)
     }
 
@@ -67,14 +67,14 @@ actor TestServer {
         } else {
             connectionString = try await ThrowAwayCluster.start(logger: logger)
         }
-        var configuration = PostgresConfiguration(connectionString: connectionString)
+        var configuration = PostgresConfiguration.stores(connectionString: connectionString)
         configuration.maximumConnections = 4
         let administration = PostgresPool(configuration: configuration, logger: logger)
         let version = try await administration.withConnection { $0.serverVersion }
         let template = "grandstand_test_\(UUID().uuidString.prefix(8).lowercased())"
         try await create(template, from: nil, clonesFiles: false, on: administration)
         let migrating = PostgresPool(
-            configuration: .init(connectionString: named(template, in: connectionString)), logger: logger)
+            configuration: .stores(connectionString: named(template, in: connectionString)), logger: logger)
         _ = try await Migrator(migrating).migrate()
         // A template can only be copied while nobody is connected to it.
         await migrating.close()

@@ -11,6 +11,9 @@ package struct PostgresConfiguration: Sendable {
     package var acquireTimeout: Duration = .seconds(10)
     /// Shown in pg_stat_activity unless the connection string names one.
     package var applicationName = "grandstand"
+    /// Settings of every session, by name; the server's, the role's and the connection string's are theirs to override.
+    /// They are set after the connection is made, for connection poolers refuse unknown start-up parameters.
+    package var sessionSettings: [String: String] = [:]
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256
 

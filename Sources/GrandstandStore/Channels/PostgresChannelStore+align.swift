@@ -154,7 +154,8 @@ extension PostgresChannelStore {
             select c.id, c.bundle_id, c.environment,
                 row_number() over (partition by c.bundle_id, c.environment order by c.created_at, c.id) as place
             from channels c where \(mayTryAgain(now: now))
-        ), room as (
+        ), room as materialized (
+            -- Counted once for each app and environment, not for each channel.
             select a.bundle_id, ae.environment, q.probe_at,
                 least(a.channel_limit, \(APNsLimits.channels) - (
                     select count(*) from unmanaged_channels u
@@ -166,7 +167,7 @@ extension PostgresChannelStore {
                 select coalesce(q.believed_until, 'infinity') as probe_at from quirks q
                 where q.bundle_id = ae.bundle_id and q.environment = ae.environment
                     and q.name = 'broadcast-feature' and q.value = 'off') q on true
-            where (a.bundle_id, ae.environment) in (select bundle_id, environment from due)
+            where (a.bundle_id, ae.environment) in (select distinct bundle_id, environment from due)
         ), judged as (
             -- While the capability is off, one creation asks from time to time.
             select due.id, room.probe_at, due.place <= room.places as fits,

@@ -117,11 +117,12 @@ extension PostgresChannelStore {
         guard let channel = try rows.first.map(channel) else {
             throw Problem(.internalError, "The channel's row was not written.")
         }
-        try await connectLanes(to: channel, now: audit.now, on: connection)
-        try await forget(
-            unmanaged: [wanted.channelID],
-            of: Audience.Selector(bundleID: bundleID, environment: wanted.environment), on: connection)
-        try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+        let app = Audience.Selector(bundleID: bundleID, environment: wanted.environment)
+        try await connection.pipeline(
+            connectingLanes(to: channel, now: audit.now) + [
+                forgetting(unmanaged: [wanted.channelID], of: app),
+                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+            ])
         return channel
     }
 }

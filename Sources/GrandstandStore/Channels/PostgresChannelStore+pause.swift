@@ -33,19 +33,22 @@ extension PostgresChannelStore {
             """)
     }
 
-    /// A creation succeeded: if the capability was thought to be off, it is on.
-    static func resumeCreations(
-        _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
-    ) async throws {
+    /// One row while the capability is thought to be off.
+    static func capabilityIsOff(_ task: ChannelTask) -> PostgresQuery {
         let app = task.address.app
-        let off = try await connection.query(
-            """
+        return """
             select from quirks where bundle_id = \(app.bundleID.rawValue)
                 and environment = \(app.environment.rawValue)::environment
                 and name = \(Quirk.Name.broadcastFeature.rawValue)
                 and value = \(Quirk.BroadcastFeature.off.rawValue)
-            """)
-        guard !off.isEmpty else { return }
+            """
+    }
+
+    /// A creation succeeded: the capability that was thought to be off is on.
+    static func resumeCreations(
+        _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws {
+        let app = task.address.app
         let quirk = Quirk(
             environment: app.environment, name: .broadcastFeature, value: Quirk.BroadcastFeature.on.rawValue,
             learnedAt: audit.now, evidence: "APNs created a channel", believedUntil: audit.now)
@@ -55,16 +58,15 @@ extension PostgresChannelStore {
     }
 
     /// A place became free at Apple: the first that was refused for want of one may ask again.
-    static func makeRoom(_ task: ChannelTask, now: Date, on connection: PostgresConnection) async throws {
+    static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
         let app = task.address.app
-        try await connection.query(
-            """
+        return """
             update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
                 select id from channels where bundle_id = \(app.bundleID.rawValue)
                     and environment = \(app.environment.rawValue)::environment and state = 'failed'
                     and reason = \(APNsReason.cannotCreateChannelConfig.rawValue) and next_attempt_at > \(now)
                 order by created_at, id limit 1)
-            """)
+            """
     }
 
     package func reclaim(

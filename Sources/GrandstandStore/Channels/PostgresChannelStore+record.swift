@@ -112,12 +112,15 @@ extension PostgresChannelStore {
     ) async throws {
         switch outcome.change {
         case .created(let channelID):
-            try await connectLanes(to: channel, now: audit.now, on: connection)
-            try await forget(unmanaged: [channelID], of: task.address.app, on: connection)
-            try await resumeCreations(task, audit, on: connection)
+            let results = try await connection.pipeline(
+                connectingLanes(to: channel, now: audit.now) + [
+                    forgetting(unmanaged: [channelID], of: task.address.app), capabilityIsOff(task),
+                ])
+            if let off = results.last, !off.isEmpty { try await resumeCreations(task, audit, on: connection) }
         case .deleted:
-            try await disconnectLanes(from: [channel.id], on: connection)
-            try await makeRoom(task, now: audit.now, on: connection)
+            try await connection.pipeline([
+                disconnectingLanes(from: [channel.id]), makingRoom(task, now: audit.now),
+            ])
         case .notCreated where outcome.answer.reason == APNsReason.broadcastFeatureNotEnabled.rawValue:
             try await pauseCreations(task, audit, on: connection)
         case .notCreated, .unanswered, .notDeleted: break
@@ -144,15 +147,15 @@ extension PostgresChannelStore {
             )
             \(audit.insert(.channelAdopted, channels: "kept c", reason: "\(lateReason)"))
             """)
-        try await forget(unmanaged: [channelID], of: task.address.app, on: connection)
+        try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
     }
 
     private static let lateReason = "APNs answered after the creation had been settled without it"
 
     /// What waited for the channel is due now.
-    static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
-        guard let eventKey = channel.eventKey else { return }
-        try await connection.pipeline([
+    static func connectingLanes(to channel: Channel, now: Date) -> [PostgresQuery] {
+        guard let eventKey = channel.eventKey else { return [] }
+        return [
             """
             update lanes l set channel = \(channel.id),
                 due_at = case when l.due_at is null or l.leased_until is not null then l.due_at else \(now) end
@@ -166,21 +169,18 @@ extension PostgresChannelStore {
             from lanes l where l.channel = \(channel.id) and d.lane = l.id and d.state = 'waiting'
             """,
             "select pg_notify(\(WakeTopic.outbox.rawValue), '')",
-        ])
+        ]
     }
 
-    static func disconnectLanes(from channels: [UUID], on connection: PostgresConnection) async throws {
-        try await connection.query("update lanes set channel = null where channel = any(\(channels))")
+    static func disconnectingLanes(from channels: [UUID]) -> PostgresQuery {
+        "update lanes set channel = null where channel = any(\(channels))"
     }
 
     /// The ledger knows these now.
-    static func forget(
-        unmanaged channelIDs: [String], of app: Audience.Selector, on connection: PostgresConnection
-    ) async throws {
-        try await connection.query(
-            """
-            delete from unmanaged_channels where bundle_id = \(app.bundleID.rawValue)
-                and environment = \(app.environment.rawValue)::environment and channel_id = any(\(channelIDs))
-            """)
+    static func forgetting(unmanaged channelIDs: [String], of app: Audience.Selector) -> PostgresQuery {
+        """
+        delete from unmanaged_channels where bundle_id = \(app.bundleID.rawValue)
+            and environment = \(app.environment.rawValue)::environment and channel_id = any(\(channelIDs))
+        """
     }
 }

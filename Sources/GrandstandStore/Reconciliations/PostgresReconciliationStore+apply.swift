@@ -18,9 +18,11 @@ extension PostgresReconciliationStore {
                 done.formUnion(places)
                 deletions += tasks
             }
-            try await PostgresChannelStore.forget(
-                unmanaged: done.compactMap { actions[$0].channelID }, of: run.address.app, on: connection)
-            try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            try await connection.pipeline([
+                PostgresChannelStore.forgetting(
+                    unmanaged: done.compactMap { actions[$0].channelID }, of: run.address.app),
+                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+            ])
             return (actions.indices.map(done.contains), deletions)
         }
     }
@@ -48,7 +50,7 @@ private struct Step {
         case .recreate: return ([], [])
         case .markMissing:
             channels = try await read(markMissing(ids), on: connection)
-            try await PostgresChannelStore.disconnectLanes(from: channels.map(\.id), on: connection)
+            try await connection.query(PostgresChannelStore.disconnectingLanes(from: channels.map(\.id)))
         case .restore:
             channels = try await read(restore(ids), on: connection)
             try await connect(channels, on: connection)
@@ -173,7 +175,7 @@ private struct Step {
 
     private func connect(_ channels: [Channel], on connection: PostgresConnection) async throws {
         for channel in channels where channel.eventKey != nil {
-            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
+            try await connection.pipeline(PostgresChannelStore.connectingLanes(to: channel, now: now))
         }
     }
 }

@@ -41,9 +41,23 @@ struct Connector: Sendable {
         guard !connection.isBroken else {
             return .failure(PostgresError(.connectionFailed, connection.errorMessage))
         }
+        for (name, value) in configuration.sessionSettings.sorted(by: { $0.key < $1.key }) {
+            guard set(name, to: value, on: pointer) else {
+                return .failure(PostgresError(.connectionFailed, connection.errorMessage))
+            }
+        }
         PQsetnonblocking(pointer, 1)
         return .success(connection)
     }
+}
+
+/// Sets one setting for the session, before anybody else uses the connection.
+private func set(_ name: String, to value: String, on pointer: OpaquePointer) -> Bool {
+    let result = withCStrings([name, value]) { values in
+        PQexecParams(pointer, "select pg_catalog.set_config($1, $2, false)", 2, nil, values, nil, nil, 0)
+    }
+    defer { PQclear(result) }
+    return PQresultStatus(result) == PGRES_TUPLES_OK
 }
 
 /// Calls `body` with a NULL-terminated array of C strings.

@@ -1,0 +1,182 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// Taking over one channel made elsewhere: Apple is asked what it is first.
+struct ChannelDeskImportTests {
+    private static let key = EventKey(rawValue: "final")
+
+    private static func desk(_ gateway: FakeGateway, _ ledger: ImportLedger) -> ChannelDesk {
+        let management = Sample.management(gateway)
+        return ChannelDesk(
+            management: management, channels: ledger,
+            calls: ChannelCalls(
+                calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+                now: { Sample.now }, logger: Sample.logger),
+            lease: 10, now: { Sample.now })
+    }
+
+    /// Imports `abc==` for the event, and says what the ledger was given.
+    private static func imported(
+        _ answer: APNsAnswer<StoragePolicy>, keyFile: KeyFileState = .ok,
+        _ ledger: ImportLedger = ImportLedger(Sample.address(Sample.plainID))
+    ) async -> (result: Result<Channel, Problem>, imports: [ChannelImport], reads: [String]) {
+        let gateway = FakeGateway(reads: [answer], keyFile: keyFile)
+        do {
+            let channel = try await desk(gateway, ledger).import(
+                "abc==", of: Sample.plainID, in: .production, label: "by hand", eventKey: key, by: .server)
+            return (.success(channel), ledger.imports, gateway.calls.read)
+        } catch let problem as Problem {
+            return (.failure(problem), ledger.imports, gateway.calls.read)
+        } catch {
+            return (.failure(Problem(.internalError, "\(error)")), ledger.imports, gateway.calls.read)
+        }
+    }
+
+    @Test(arguments: StoragePolicy.allCases)
+    func `a channel that Apple has is taken over with the policy Apple tells`(_ policy: StoragePolicy) async throws {
+        let (result, imports, reads) = await Self.imported(.accepted(policy, APNsReceipt(requestID: "r")))
+        #expect(try result.get().channelID == "abc==")
+        #expect(reads == ["abc=="])
+        #expect(
+            imports == [
+                ChannelImport(
+                    bundleID: Sample.plainID, environment: .production, channelID: "abc==", storagePolicy: policy,
+                    label: "by hand", eventKey: Self.key,
+                    answer: APNsRecord(status: 200, reason: nil, requestID: "r"))
+            ])
+    }
+
+    @Test(arguments: [
+        Sample.refusal(.channelNotRegistered), Sample.refusal(.badChannelId),
+        APNsRefusal(status: 404, reason: .badPath),
+        APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented")),
+    ])
+    func `one that Apple does not know for the app in this environment is not`(_ refusal: APNsRefusal) async {
+        let (result, imports, _) = await Self.imported(.refused(refusal))
+        guard case .failure(let problem) = result else {
+            Issue.record("imported")
+            return
+        }
+        #expect(problem.kind == .channelNotFound)
+        #expect(problem.apns == refusal)
+        #expect(problem.detail.contains(Sample.plainID.rawValue) && problem.detail.contains("production"))
+        #expect(imports.isEmpty)
+    }
+
+    @Test(arguments: [
+        (APNsAnswer<StoragePolicy>.refused(Sample.refusal(.serviceUnavailable)), Problem.Kind.apnsRefused),
+        (.refused(Sample.refusal(.tooManyRequests)), .apnsRefused),
+        (.refused(Sample.refusal(.internalServerError)), .apnsRefused),
+        (.refused(Sample.refusal(.topicMismatch)), .apnsRefused),
+        // Only a 404 means that the channel is not there.
+        (.refused(APNsRefusal(status: 400, reason: .badPath)), .apnsRefused),
+        (.unanswered("lost"), .apnsUnanswered),
+        (.unsent("no connection"), .apnsUnanswered),
+    ])
+    func `while Apple does not tell, nothing is taken over`(
+        _ answer: APNsAnswer<StoragePolicy>, _ kind: Problem.Kind
+    ) async {
+        let (result, imports, _) = await Self.imported(answer)
+        #expect(throws: Problem.self) { try result.get() }
+        if case .failure(let problem) = result { #expect(problem.kind == kind) }
+        #expect(imports.isEmpty)
+    }
+
+    @Test func `without the key file Apple cannot be asked, and the problem says so`() async {
+        let (result, imports, _) = await Self.imported(.unsent("no key"), keyFile: .missing)
+        guard case .failure(let problem) = result else {
+            Issue.record("imported")
+            return
+        }
+        #expect(problem.kind == .credentialsMissing)
+        #expect(problem.detail.contains("AuthKey_KEY4567890.p8"))
+        #expect(imports.isEmpty)
+    }
+
+    @Test func `for an app that is not registered Apple is not asked`() async {
+        let (result, imports, reads) = await Self.imported(
+            .accepted(.noMessageStored, APNsReceipt(requestID: nil)), ImportLedger(nil))
+        guard case .failure(let problem) = result else {
+            Issue.record("imported")
+            return
+        }
+        #expect(problem.kind == .appNotFound)
+        #expect(reads.isEmpty && imports.isEmpty)
+    }
+
+    @Test(arguments: [Problem.Kind.channelExists, .eventNotFound, .eventEnded, .invalidRequest])
+    func `what the ledger refuses is said as it says it`(_ kind: Problem.Kind) async {
+        let refusal = Problem(kind, "The ledger's own words.")
+        let ledger = ImportLedger(Sample.address(Sample.plainID), refusal: refusal)
+        let (result, _, _) = await Self.imported(.accepted(.noMessageStored, APNsReceipt(requestID: nil)), ledger)
+        #expect(result == .failure(refusal))
+    }
+}
+
+/// A ledger of one app that takes channels over, or says why not.
+private final class ImportLedger: ChannelStore {
+    private let known: APNsAddress?
+    private let refusal: Problem?
+    private let taken = Mutex<[ChannelImport]>([])
+
+    init(_ known: APNsAddress?, refusal: Problem? = nil) {
+        self.known = known
+        self.refusal = refusal
+    }
+
+    var imports: [ChannelImport] { taken.withLock { $0 } }
+
+    func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
+        if let refusal { throw refusal }
+        taken.withLock { $0.append(channel) }
+        return Channel(
+            id: UUID(), bundleID: channel.bundleID, environment: channel.environment, channelID: channel.channelID,
+            storagePolicy: channel.storagePolicy, state: .active, eventKey: channel.eventKey, label: channel.label,
+            reason: nil, attempts: 0, nextAttemptAt: nil, createdAt: now)
+    }
+
+    func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
+        known?.bundleID == bundleID && known?.environment == environment ? known : nil
+    }
+
+    func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
+        throw NotScripted()
+    }
+
+    func channel(
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment
+    ) async throws -> Channel? { throw NotScripted() }
+
+    func channels(
+        of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
+    ) async throws -> Page<Channel> { throw NotScripted() }
+
+    func unmanagedChannels(
+        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
+    ) async throws -> Page<UnmanagedChannel> { throw NotScripted() }
+
+    func align(now: Date, retireAfter: TimeInterval) async throws -> Int { throw NotScripted() }
+
+    func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw NotScripted() }
+
+    func nextDue(now: Date) async throws -> Date? { throw NotScripted() }
+
+    func beginDeletion(
+        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
+    ) async throws -> ChannelTask { throw NotScripted() }
+
+    func reclaim(
+        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask] { throw NotScripted() }
+
+    func record(
+        _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
+    ) async throws -> Channel { throw NotScripted() }
+
+    func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] { throw NotScripted() }
+}
