@@ -57,9 +57,11 @@ package struct Server: Sendable {
         let timeout = configuration.requestTimeout.seconds
         // Longer than a request to APNs can take, short enough that a dead replica's work moves on soon.
         let lease = timeout + 3
-        // A creation may ask twice for bundle IDs with capitals, and reclaim a place and ask again.
-        let channelLease = 4 * timeout + 3
-        let examinations = Examinations(quirks: quirks, lease: lease + timeout, now: now, logger: logger)
+        // A creation may wait for somebody else's examination (the wait for yet another replica's, and two calls), make
+        // its own call, and reclaim a place (delete, list) and ask again.
+        let channelLease = 7 * timeout + 3
+        let examinations = Examinations(
+            quirks: quirks, lease: lease + timeout, patience: timeout, now: now, logger: logger)
         let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
         let calls = ChannelCalls(
             calls: management, channels: channels, reconciliations: reconciliations, lease: channelLease, now: now,

@@ -11,17 +11,24 @@ package struct Examinations: Sendable {
     }
 
     private let quirks: any QuirkStore
-    /// How long trying both ways may take before somebody else may try.
+    /// Seconds that trying both ways may take before somebody else may try.
     private let lease: TimeInterval
+    /// Seconds that another replica's examination is waited for.
+    private let patience: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let turnstile = Turnstile<Subject>()
+    private let turnstile = Turnstile<Subject, Finding>()
+
+    /// Seconds between two looks at another replica's examination.
+    private static let pause: TimeInterval = 0.1
 
     package init(
-        quirks: any QuirkStore, lease: TimeInterval, now: @escaping @Sendable () -> Date, logger: Logger
+        quirks: any QuirkStore, lease: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
+        logger: Logger
     ) {
         self.quirks = quirks
         self.lease = lease
+        self.patience = patience
         self.now = now
         self.logger = logger
     }
@@ -32,52 +39,76 @@ package struct Examinations: Sendable {
         case concluded(String, evidence: String)
         /// Nothing could be told from the answers.
         case nothing
+        /// The store could not be asked.
+        case unavailable
     }
 
     /// What an examination came to for the one who asked for it.
     enum Outcome<Value: Sendable>: Sendable {
         /// The caller examined, and this is the answer to its own call.
         case examined(Value)
-        /// Somebody had concluded this before.
+        /// Somebody has concluded this.
         case known(String)
+        /// Somebody else examines, or did and could not tell: try again later.
+        case inconclusive
         /// The store could not be asked: do what is documented.
         case unavailable
     }
 
-    /// Examines, or waits for whoever does.
+    /// Examines, or learns from whoever does: nobody examines because somebody else has just found nothing, so that a
+    /// silent Apple delays everybody by one examination, not by all of them.
     ///
-    /// - Parameter since: conclusions after this are believed.
+    /// - Parameters:
+    ///   - since: conclusions after this are believed.
+    ///   - waits: for an examination that goes on, at most `patience` and the time of an examination.
     func examine<Value: Sendable>(
-        _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date,
+        _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, waits: Bool,
         _ body: @escaping @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> Outcome<Value> {
-        await turnstile.pass(Subject(app: app, name: name)) {
-            do {
-                while true {
-                    switch try await quirks.beginExamination(
-                        of: name, for: app, concludedSince: since, now: now(),
-                        leasedUntil: now().addingTimeInterval(lease))
-                    {
-                    case .concluded(let value): return .known(value)
-                    case .underWay:
-                        // Another replica's goes on; its conclusion is a row, so that is where to look.
-                        try await Task.sleep(for: .milliseconds(100))
-                    case .begun:
-                        let (answer, finding) = await body()
-                        await keep(finding, name, app)
-                        return .examined(answer)
-                    }
+        let turn = await turnstile.pass(Subject(app: app, name: name), waits: waits) {
+            await begin(name, app, since, waits: waits, body)
+        }
+        switch turn {
+        case .own(let outcome): return outcome
+        case .other(.concluded(let value, _)): return .known(value)
+        case .other(.nothing), .busy: return .inconclusive
+        case .other(.unavailable): return .unavailable
+        }
+    }
+
+    /// How many wait for an examination of this process.
+    var waiting: Int { get async { await turnstile.waiting.values.reduce(0) { $0 + $1.count } } }
+
+    private func begin<Value: Sendable>(
+        _ name: Quirk.Name, _ app: Audience.Selector, _ since: Date, waits: Bool,
+        _ body: @Sendable () async -> (answer: Value, finding: Finding)
+    ) async -> (value: Outcome<Value>, finding: Finding) {
+        do {
+            for _ in 0..<(waits ? max(1, Int(patience / Self.pause)) : 1) {
+                switch try await quirks.beginExamination(
+                    of: name, for: app, concludedSince: since, now: now(),
+                    leasedUntil: now().addingTimeInterval(lease))
+                {
+                case .concluded(let value): return (.known(value), .concluded(value, evidence: "concluded before"))
+                case .underWay:
+                    // Another replica's goes on; its conclusion is a row, so that is where to look.
+                    if waits { try await Task.sleep(for: .seconds(Self.pause)) }
+                case .begun:
+                    let (answer, finding) = await body()
+                    await keep(finding, name, app)
+                    return (.examined(answer), finding)
                 }
-            } catch {
-                return .unavailable
             }
+            return (.inconclusive, .nothing)
+        } catch {
+            return (.unavailable, .unavailable)
         }
     }
 
     private func keep(_ finding: Finding, _ name: Quirk.Name, _ app: Audience.Selector) async {
         do {
             switch finding {
-            case .nothing: try await quirks.abandonExamination(of: name, for: app)
+            case .nothing, .unavailable: try await quirks.abandonExamination(of: name, for: app)
             case .concluded(let value, let evidence):
                 let quirk = Quirk(
                     environment: app.environment, name: name, value: value, learnedAt: now(), evidence: evidence,

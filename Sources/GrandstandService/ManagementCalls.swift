@@ -55,6 +55,9 @@ package struct ManagementCalls: Sendable {
             let path = APNsAddress.ManagementPath(rawValue: value) ?? .registered
             if let failed, path == address.managementPath { return failed }
             return await call(address.spelled(path))
+        case .inconclusive:
+            // Neither was anything made: a mismatch changes nothing.
+            return .unsent("how APNs wants the bundle ID spelled could not be found out yet")
         case .unavailable:
             if let failed { return failed }
             return await call(address)
@@ -67,7 +70,7 @@ package struct ManagementCalls: Sendable {
         _ address: APNsAddress, concludedWithin seconds: TimeInterval, _ call: @escaping Call<Value>
     ) async -> Examinations.Outcome<APNsAnswer<Value>> {
         await examinations.examine(
-            .managementPath, for: address.app, concludedSince: now().addingTimeInterval(-seconds)
+            .managementPath, for: address.app, concludedSince: now().addingTimeInterval(-seconds), waits: true
         ) {
             let first = await call(address.spelled(.registered))
             guard first.isTopicMismatch else {

@@ -57,7 +57,8 @@ struct LedgerTests {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp(channelLimit: 7)
             let answers = try await stage.createChannels(40)
-            #expect(answers.map(\.status).sorted() == Array(repeating: 201, count: 7) + Array(repeating: 409, count: 33))
+            #expect(
+                answers.map(\.status).sorted() == Array(repeating: 201, count: 7) + Array(repeating: 409, count: 33))
             let refused = answers.map(\.json).filter { $0["limit"] != nil }
             #expect(refused.count == 33)
             // Those that came while others were asked for were told so.
@@ -102,7 +103,8 @@ struct LedgerTests {
         }
     }
 
-    @Test func `while the broadcast capability is off nobody hammers Apple, and one success resumes all`() async throws {
+    @Test func `while the broadcast capability is off nobody hammers Apple, and one success resumes all`() async throws
+    {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             stage.simulator.setBroadcastCapability(false, of: Stage.bundleID)

@@ -208,6 +208,25 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.isEmpty && stand.quirks.abandoned == 2)
     }
 
+    @Test func `while Apple is silent one caller asks, and the others do not queue up behind it`() async {
+        let valve = Valve()
+        let stand = Stand(registered: .unanswered("lost"), valve: valve)
+        let texts = await withTaskGroup(of: String.self) { group in
+            group.addTask { await stand.calls.create(.noMessageStored, at: Sample.address()).text }
+            await valve.hold(1)
+            for _ in 0..<20 {
+                group.addTask { await stand.calls.create(.noMessageStored, at: Sample.address()).text }
+            }
+            while await stand.examinations.waiting != 20 { await Task.yield() }
+            valve.open()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts.count { $0 == "unanswered: lost" } == 1)
+        // Nothing was asked of Apple, so they may simply try again.
+        #expect(texts.count { $0.hasPrefix("unsent: ") } == 20)
+        #expect(stand.gateway.spelled == [Self.capitals])
+    }
+
     // MARK: A store that fails
 
     @Test func `when quirks cannot be examined, the call is made as the address says, once`() async {
@@ -240,6 +259,7 @@ private struct Stand {
     let quirks: FakeQuirks
     let store: WatchedQuirks
     let clock: HandClock
+    let examinations: Examinations
     let calls: ManagementCalls
 
     init(
@@ -251,10 +271,9 @@ private struct Stand {
         self.quirks = quirks
         gateway = SpellingGateway(valve)
         store = WatchedQuirks(quirks, isDown: isDown)
-        calls = ManagementCalls(
-            gateway: gateway,
-            examinations: Examinations(quirks: store, lease: 10, now: { clock.now }, logger: Sample.logger),
-            now: { clock.now })
+        examinations = Examinations(
+            quirks: store, lease: 10, patience: 10, now: { clock.now }, logger: Sample.logger)
+        calls = ManagementCalls(gateway: gateway, examinations: examinations, now: { clock.now })
         if let registered { gateway.set(.registered, registered) }
         if let lowercased { gateway.set(.lowercased, lowercased) }
     }

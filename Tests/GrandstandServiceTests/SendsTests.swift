@@ -127,7 +127,9 @@ struct SendsTests {
     ])
     func `a trial that tells nothing is not remembered`(_ second: APNsAnswer<Void>) async {
         let quirks = FakeQuirks()
-        let (_, sent) = await Self.send(zero: Self.refused, nonzero: second, quirks)
+        let (told, sent) = await Self.send(zero: Self.refused, nonzero: second, quirks)
+        // It is tried again: BadExpirationDate would be for good.
+        #expect(told == "\(second)")
         #expect(sent == [0, Self.expiry])
         #expect(quirks.learned.isEmpty && quirks.abandoned == 1)
         let (answer, again) = await Self.send(zero: Self.refused, nonzero: Self.accepted, quirks)
@@ -146,18 +148,20 @@ struct SendsTests {
         }
         let quirks = FakeQuirks()
         let sends = Sends(gateway: gateway, examinations: Sample.examinations(quirks), now: { Sample.now })
-        await withTaskGroup(of: Void.self) { group in
-            for id in 0..<20 {
-                group.addTask {
-                    let answer = await sends.send(Self.delivery(id))
-                    #expect("\(answer)" == "\(Self.refused)")
-                }
-            }
+        let answers = await withTaskGroup(of: String.self) { group in
+            for id in 0..<20 { group.addTask { "\(await sends.send(Self.delivery(id)))" } }
             await first.hold(20)
             first.open()
             await trial.hold(1)
+            // The others do not wait for the trial: they are tried again.
+            var answers: [String] = []
+            for _ in 0..<19 { if let answer = await group.next() { answers.append(answer) } }
+            #expect(answers.allSatisfy { $0.hasPrefix("unsent") })
             trial.open()
+            if let answer = await group.next() { answers.append(answer) }
+            return answers
         }
+        #expect(answers.last == "\(Self.refused)")
         #expect(sent.withLock { $0.count { $0 == 0 } } == 20)
         #expect(sent.withLock { $0.count { $0 == Self.expiry } } == 1)
         #expect(quirks.learned.count == 1)

@@ -1,43 +1,56 @@
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandService
 
 @Suite(.timeLimit(.minutes(1)))
 struct TurnstileTests {
-    @Test func `one at a time passes for a key, and other keys do not wait`() async {
-        let turnstile = Turnstile<String>()
+    @Test func `who comes while somebody is inside gets what that one found`() async {
+        let turnstile = Turnstile<String, Int>()
         let valve = Valve()
-        let all = await turnstile.queue("a", (0..<20).map { _ in { await valve.pass() } })
+        let inside = Task { await turnstile.pass("a", waits: true) { (await valve.pass(), 7) } }
         await valve.hold(1)
-        #expect(await turnstile.pass("b") { 7 } == 7)
+        let others = (0..<20).map { _ in
+            Task { await turnstile.pass("a", waits: true) { (await valve.pass(), 8) } }
+        }
+        while await turnstile.waiting["a"]?.count != 20 { await Task.yield() }
         valve.open()
-        for one in all { await one.value }
+        guard case .own = await inside.value else {
+            Issue.record("the first did not go through itself")
+            return
+        }
+        for other in others {
+            guard case .other(7) = await other.value else {
+                Issue.record("somebody else went through")
+                return
+            }
+        }
         #expect(valve.most == 1)
     }
 
-    @Test func `who came first passes first`() async {
-        let turnstile = Turnstile<String>()
+    @Test func `who does not want to wait is told so, and other keys are free`() async {
+        let turnstile = Turnstile<String, Int>()
         let valve = Valve()
-        let passed = Mutex<[Int]>([])
-        let holder = Task { await turnstile.pass("a") { await valve.pass() } }
+        let inside = Task { await turnstile.pass("a", waits: true) { (await valve.pass(), 0) } }
         await valve.hold(1)
-        let all = await turnstile.queue("a", (0..<20).map { number in { passed.withLock { $0.append(number) } } })
+        guard case .busy = await turnstile.pass("a", waits: false, { (1, 1) }) else {
+            Issue.record("two went through")
+            return
+        }
+        guard case .own(2) = await turnstile.pass("b", waits: false, { (2, 2) }) else {
+            Issue.record("another key was held up")
+            return
+        }
         valve.open()
-        for one in all { await one.value }
-        await holder.value
-        #expect(passed.withLock { $0 } == Array(0..<20))
+        _ = await inside.value
     }
 
-    @Test func `nobody is left inside: the next passes at once`() async {
-        let turnstile = Turnstile<String>()
-        for round in 0..<3 { #expect(await turnstile.pass("a") { round } == round) }
-    }
-}
-
-extension Turnstile {
-    /// Sends callers on their way in this order.
-    fileprivate func queue(_ key: Key, _ bodies: [@Sendable () async -> Void]) -> [Task<Void, Never>] {
-        bodies.map { body in Task { await self.pass(key, body) } }
+    @Test func `nobody is left inside: the next goes through`() async {
+        let turnstile = Turnstile<String, Int>()
+        for round in 0..<3 {
+            guard case .own(round) = await turnstile.pass("a", waits: true, { (round, round) }) else {
+                Issue.record("round \(round) did not go through")
+                return
+            }
+        }
     }
 }

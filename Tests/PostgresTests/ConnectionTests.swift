@@ -27,6 +27,22 @@ struct ConnectionTests {
         await pool.close()
     }
 
+    @Test("session settings hold on every connection; one the server does not know is a connection that failed")
+    func sessionSettings() async throws {
+        let pool = try await TestCluster.pool { $0.sessionSettings = ["jit": "off", "lock_timeout": "7s"] }
+        let rows = try await pool.query("select current_setting('jit') as jit, current_setting('lock_timeout') as lock")
+        #expect(try rows[0].decode(String.self, "jit") == "off")
+        #expect(try rows[0].decode(String.self, "lock") == "7s")
+        await pool.close()
+
+        let refused = try await TestCluster.pool {
+            $0.sessionSettings = ["no_such_setting": "on"]
+            $0.acquireTimeout = .milliseconds(200)
+        }
+        await #expect(throws: PostgresError.self) { try await refused.query("select 1") }
+        await refused.close()
+    }
+
     @Test("a pipeline answers in order; an error names its query, and leaves the connection clean")
     func pipeline() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)

@@ -46,7 +46,8 @@ final class ServerProcess: Sendable {
         }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        throw NeverHappened(what: "a server that listens; it said: \(said)")
+        let end = "\(process.terminationReason == .exit ? "exit" : "signal") \(process.terminationStatus)"
+        throw NeverHappened(what: "a server that listens; it ended with \(end) and said: \(said)")
     }
 
     /// As a power cut ends it: SIGKILL, nothing is finished.
