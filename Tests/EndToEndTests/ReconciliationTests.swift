@@ -42,9 +42,13 @@ struct ReconciliationTests {
                 #expect(cleaning["actions"]?.items.map { $0["channelId"]?.string } == [stray])
                 #expect(Set(stage.atApple().map(\.id)) == Set(ours + theirs))
 
+                // Without a body it is a dry run, too.
+                let bare = try await stage.api("POST", Stage.reconciliations)
+                #expect(bare.json["applied"]?.bool == false)
+
                 // Reports are kept, the newest first.
                 let reports = try await stage.api("GET", Stage.reconciliations).json["items"]?.items ?? []
-                #expect(reports.map { $0["id"] } == [cleaning, adopting, dry].map { $0["id"] })
+                #expect(reports.map { $0["id"] } == [bare.json, cleaning, adopting, dry].map { $0["id"] })
                 let id = try #require(dry["id"]?.string)
                 #expect(try await stage.api("GET", "\(Stage.reconciliations)/\(id)").json == dry)
             }

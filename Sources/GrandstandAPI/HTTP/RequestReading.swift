@@ -105,7 +105,12 @@ extension Request {
     /// The body's JSON value.
     ///
     /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
-    func json(upTo limit: Int = 64 * 1024) async throws -> JSONValue {
+    ///
+    /// - Parameter fallback: stands in for no body at all, where every field may be left out.
+    func json(upTo limit: Int = 64 * 1024, orIfEmpty fallback: String? = nil) async throws -> JSONValue {
+        if let fallback, headers[.contentLength].map({ $0 == "0" }) ?? (headers[.transferEncoding] == nil) {
+            return try JSONValue(parsing: Array(fallback.utf8))
+        }
         let mediaType = headers[.contentType]?.split(separator: ";").first?.lowercased()
             .trimmingPrefix { $0 == " " }
         guard let mediaType, String(mediaType).filter({ $0 != " " }) == "application/json" else {

@@ -22,7 +22,7 @@ struct ReconciliationRoutes: Sendable {
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let app = try app(context)
-        var fields = JSONFields(try await request.json())
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
         let apply = fields.flag("apply") ?? false
         let adopt = fields.flag("adopt") ?? false
         let deleteUnmanaged = fields.flag("deleteUnmanaged") ?? false
