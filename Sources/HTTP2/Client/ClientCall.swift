@@ -31,6 +31,8 @@ final class ClientCall: @unchecked Sendable {
 
     /// The stream's id, once there is one.
     var stream: Int32?
+    /// When it got one; kept only where somebody asks for timings.
+    var startedAt: NIODeadline?
     /// Its HEADERS went to the channel: from now on the peer may have processed it.
     var isWritten = false
     /// Body bytes in DATA frames so far.
@@ -44,6 +46,12 @@ final class ClientCall: @unchecked Sendable {
         self.request = request
         self.timeout = timeout
         deadline = .now() + TimeAmount(timeout)
+    }
+
+    func timing(startedAt: NIODeadline, now: NIODeadline) -> HTTP2RequestTiming {
+        let queued = startedAt - (deadline - TimeAmount(timeout))
+        return HTTP2RequestTiming(
+            queued: .nanoseconds(queued.nanoseconds), roundTrip: .nanoseconds((now - startedAt).nanoseconds))
     }
 
     var isAnswered: Bool { continuation == nil }

@@ -14,12 +14,17 @@ struct ClientConnector {
         let deadline = NIODeadline.now() + timeout
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let ready = loop.makePromise(of: Void.self)
+        let configuration = configuration
         let connection = ClientBootstrap(group: loop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // Several batches in flight before the loop has to wait for the socket.
             .channelOption(.writeBufferWaterMark, value: .init(low: 128 << 10, high: 512 << 10))
-            .connect(host: configuration.host, port: configuration.port)
+            .connect(
+                host: configuration.proxy?.host ?? configuration.host,
+                port: configuration.proxy?.port ?? configuration.port
+            )
+            .flatMap { Self.throughProxy($0, configuration, deadline: deadline) }
             .flatMapThrowing { channel in
                 // Not in an initializer: that runs once for each address tried, and only one of them is connected.
                 let handler = ClientHandler(configuration, connectDeadline: deadline, ready: ready, logger: logger)
@@ -37,5 +42,22 @@ struct ClientConnector {
         } catch {
             throw ConnectProgress.connectError(configuration, cause: error)
         }
+    }
+    /// The channel once its bytes are the server's.
+    private static func throughProxy(
+        _ channel: any Channel, _ configuration: HTTP2ClientConfiguration, deadline: NIODeadline
+    ) -> EventLoopFuture<any Channel> {
+        guard let proxy = configuration.proxy else { return channel.eventLoop.makeSucceededFuture(channel) }
+        let opened = channel.eventLoop.makePromise(of: Void.self)
+        let handler = ProxyHandler(configuration, proxy: proxy, deadline: deadline, opened: opened)
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            opened.fail(error)
+        }
+        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        return opened.futureResult.flatMap {
+            channel.pipeline.syncOperations.removeHandler(bound.value)
+        }.map { channel }
     }
 }

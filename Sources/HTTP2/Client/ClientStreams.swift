@@ -124,6 +124,7 @@ final class ClientStreams {
     private func start(_ call: ClientCall, slot: Int, session: Session) {
         do {
             call.stream = try session.submit(call.request, slot: slot)
+            if configuration.onAnswer != nil { call.startedAt = .now() }
             budget.inUse += 1
             budget.unsent += call.request.body.count
         } catch {
@@ -220,6 +221,7 @@ extension ClientStreams: SessionEvents {
     func ended(slot: Int) {
         guard let call = calls[slot], !call.isAnswered else { return }
         finish(call, slot: slot, .success(call.answer))
+        if let startedAt = call.startedAt { configuration.onAnswer?(call.timing(startedAt: startedAt, now: .now())) }
         // An answer before the whole request was sent: the rest of the request is of no use any more.
         if call.unsent > 0, let stream = call.stream {
             session?.reset(stream, code: HTTP2ErrorCode.cancel.rawValue)

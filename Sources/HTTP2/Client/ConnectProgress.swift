@@ -98,17 +98,19 @@ enum ConnectProgress {
     /// What `ClientBootstrap.connect` failed with.
     static func connectError(_ configuration: HTTP2ClientConfiguration, cause: any Error) -> HTTP2ConnectError {
         if let known = cause as? HTTP2ConnectError { return known }
-        let place = place(configuration)
+        let host = configuration.proxy.map { "the proxy \($0.host)" } ?? configuration.host
+        let port = configuration.proxy?.port ?? configuration.port
+        let place = "\(host):\(port)"
         switch cause {
         case ChannelError.connectTimeout:
             return HTTP2ConnectError(
                 kind: .timedOut,
                 message: "no TCP connection to \(place) within \(configuration.connectTimeout): check the network, and "
-                    + "that no firewall drops port \(configuration.port)")
+                    + "that no firewall drops port \(port)")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return HTTP2ConnectError(
                 kind: .resolve,
-                message: "\(configuration.host) has no address: check the name and this machine's DNS")
+                message: "\(host) has no address: check the name and this machine's DNS")
         case let error as NIOConnectionError:
             let reasons = error.connectionErrors.map { lossText($0.error) }
             return HTTP2ConnectError(
@@ -118,7 +120,7 @@ enum ConnectProgress {
         case is SocketAddressError:
             return HTTP2ConnectError(
                 kind: .resolve,
-                message: "\(configuration.host) has no address: check the name and this machine's DNS")
+                message: "\(host) has no address: check the name and this machine's DNS")
         default:
             return HTTP2ConnectError(
                 kind: .connect,

@@ -15,6 +15,8 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// The name the certificate must carry, and the one sent as SNI; `nil`: `host`. For an IP address no SNI is sent
     /// and the certificate must carry the address.
     package var serverName: String?
+    /// The way goes through this proxy; `nil`: straight.
+    package var proxy: HTTP2Proxy?
     /// Whom to believe about the certificate.
     package var trustRoots: TrustRoots = .system
     /// From the look-up to the peer's first SETTINGS, all together.
@@ -37,6 +39,8 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var initialConcurrency: Int = .max
     /// Streams ever used at once, whatever SETTINGS says; a peer that names no limit gets this one.
     package var maximumConcurrentStreams: Int = 1_000
+    /// Told of every answered request, on the connection's loop: it must be short.
+    package var onAnswer: (@Sendable (HTTP2RequestTiming) -> Void)?
     /// How long `close()` waits for the requests in flight.
     package var drainTimeout: Duration = .seconds(10)
 

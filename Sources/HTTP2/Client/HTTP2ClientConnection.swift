@@ -62,6 +62,13 @@ package final class HTTP2ClientConnection: Sendable {
 
     // MARK: State
 
+    /// All that a pool balances by, in one look.
+    package var load: HTTP2ConnectionLoad {
+        let seen = snapshot.withLockedValue { ($0.isUsable, $0.streamsInUse, $0.streamLimit, $0.waiting) }
+        return HTTP2ConnectionLoad(
+            isUsable: seen.0, streamsInUse: seen.1, streamLimit: seen.2, waiting: seen.3 + inbox.count)
+    }
+
     /// Connected, and takes requests: not draining, not closed.
     package var isUsable: Bool { snapshot.withLockedValue { $0.isUsable } }
 

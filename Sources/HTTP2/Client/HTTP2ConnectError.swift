@@ -6,6 +6,8 @@ package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvert
         case resolve
         /// No TCP connection.
         case connect
+        /// The proxy in between did not open the way.
+        case proxy
         /// The handshake failed: certificate, host name, protocol version, or not TLS at all.
         case tls
         /// TLS is up, but the peer did not choose `h2`.

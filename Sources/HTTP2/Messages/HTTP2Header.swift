@@ -24,6 +24,14 @@ package struct HTTP2Header: Sendable, Hashable {
     }
 }
 
+extension HTTP2Header: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `name: value`, but the value of `authorization` is nobody's to print.
+    package var description: String { name == "authorization" ? "authorization: …" : "\(name): \(value)" }
+
+    /// As `description`.
+    package var debugDescription: String { description }
+}
+
 extension [HTTP2Header] {
     /// The value of the first field of that (lowercase) name.
     package func first(named name: String) -> String? {

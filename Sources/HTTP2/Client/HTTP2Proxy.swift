@@ -1,0 +1,24 @@
+/// An HTTP proxy that lets TLS through with CONNECT (RFC 9110 9.3.6), for servers behind firewalls.
+package struct HTTP2Proxy: Sendable, Hashable {
+    /// Its name or address, looked up anew for every connection.
+    package var host: String
+    /// Its TCP port.
+    package var port: Int
+    /// The value of `proxy-authorization`, a secret; `nil` sends none.
+    package var authorization: String?
+
+    /// - Parameter authorization: the whole value, such as `Basic …`.
+    package init(host: String, port: Int, authorization: String? = nil) {
+        self.host = host
+        self.port = port
+        self.authorization = authorization
+    }
+}
+
+extension HTTP2Proxy: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Host and port, never the credentials.
+    package var description: String { "\(host):\(port)" }
+
+    /// As `description`.
+    package var debugDescription: String { description }
+}

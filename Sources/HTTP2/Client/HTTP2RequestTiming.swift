@@ -1,0 +1,7 @@
+/// Where an answered request's time went.
+package struct HTTP2RequestTiming: Sendable, Hashable {
+    /// From the call until it had a stream.
+    package var queued: Duration
+    /// From the stream's beginning to the end of the answer.
+    package var roundTrip: Duration
+}

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import HTTP2
+
+/// Peers that keep the connection and give nothing: what waits has a deadline, what it held is free afterwards.
+@Suite(.timeLimit(.minutes(1))) struct StallTests {
+    /// SETTINGS_INITIAL_WINDOW_SIZE 0: bodies can never be sent.
+    private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
+
+    @Test func aWindowThatNeverOpensCostsARequestItsTimeAndNothingElse() async throws {
+        let server = try await RawServer.start(bytes: Self.noWindow)
+        try await withConnection(server.port, { $0.maximumConcurrentStreams = 5 }) { connection in
+            // A stream that is not given back would leave the next round without one: `notProcessed`.
+            for _ in 0..<4 {
+                let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
+                    for _ in 0..<5 { group.addTask { await connection.outcome(post(), timeout: .milliseconds(300)) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.allSatisfy { $0.isUnanswered }, "\(outcomes)")
+            }
+            #expect(connection.isUsable)
+        }
+        await server.stop()
+    }
+
+    @Test func answersThatTrickleAreCutAtTheDeadline() async throws {
+        // HEADERS without an end, then nothing.
+        let server = try await RawServer.start(
+            bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x4, stream: 1, Frame.status200))
+        try await withConnection(server.port, { $0.maximumConcurrentStreams = 1 }) { connection in
+            for _ in 0..<2 {
+                #expect(await connection.outcome(post(), timeout: .milliseconds(300)).isUnanswered)
+            }
+        }
+        await server.stop()
+    }
+
+    @Test func aPeerThatClosesItsHalfEndsTheConnection() async throws {
+        let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
+        // `thenClose` acts after the first bytes, too: the connection may end before the request is out.
+        do throws(HTTP2ConnectError) {
+            let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
+            let outcome = await connection.outcome(post())
+            #expect(outcome.isUnanswered || outcome.isNotProcessed)
+            _ = await connection.closed()
+            #expect(!connection.isUsable)
+        } catch {
+            #expect(error.kind == .settings)
+        }
+        await server.stop()
+    }
+
+    @Test func thousandsOfResetsLeaveNothingBehind() async throws {
+        let handler = TestHandler(answering: { _, stream in
+            stream.reset(code: HTTP2ErrorCode.internalError.rawValue)
+            return true
+        })
+        try await withServer(handler) { server in
+            try await withConnection(server.port) { connection in
+                let outcomes = Ledger()
+                try await flood(5_000, concurrency: 200) { request in
+                    let outcome = await connection.outcome(request)
+                    outcomes.add(outcome.isUnanswered ? "unanswered" : "\(outcome)")
+                }
+                #expect(outcomes.all == ["unanswered": 5_000])
+                #expect(connection.isUsable)
+            }
+        }
+    }
+
+    @Test func timingsTellQueueAndRoundTripApart() async throws {
+        let handler = TestHandler()
+        let (timings, told) = AsyncStream<HTTP2RequestTiming>.makeStream()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
+            try await withConnection(server.port, { $0.onAnswer = { told.yield($0) } }) { connection in
+                async let first = connection.outcome(post("/first"))
+                let held = try await handler.take(1)
+                async let second = connection.outcome(post("/second"))
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                let next = try await handler.take(1)
+                next[0].stream.respond(status: 200, headers: [], body: [])
+                #expect(await first.status == 200)
+                #expect(await second.status == 200)
+                var seen: [HTTP2RequestTiming] = []
+                for await timing in timings {
+                    seen.append(timing)
+                    if seen.count == 2 { break }
+                }
+                #expect(seen.allSatisfy { $0.queued >= .zero && $0.roundTrip > .zero && $0.roundTrip < .seconds(60) })
+            }
+        }
+    }
+}
