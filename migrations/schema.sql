@@ -276,6 +276,15 @@ ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.provider_tokens (
+    team_id text NOT NULL,
+    key_id text NOT NULL,
+    fingerprint bytea NOT NULL,
+    issued_at bigint NOT NULL,
+    token text NOT NULL,
+    CONSTRAINT provider_tokens_fingerprint_check CHECK ((length(fingerprint) = 32))
+);
+
 CREATE TABLE public.quirks (
     bundle_id text NOT NULL,
     environment public.environment NOT NULL,
@@ -344,6 +353,9 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.provider_tokens
+    ADD CONSTRAINT provider_tokens_pkey PRIMARY KEY (team_id, key_id, fingerprint);
 
 ALTER TABLE ONLY public.quirks
     ADD CONSTRAINT quirks_pkey PRIMARY KEY (bundle_id, environment, name);

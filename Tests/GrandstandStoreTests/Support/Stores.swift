@@ -19,6 +19,7 @@ struct Stores: Sendable {
     let quirks: PostgresQuirkStore
     let reconciliations: PostgresReconciliationStore
     let auditLog: PostgresAuditLog
+    let providerTokens: PostgresProviderTokenStore
 
     /// Seconds an ended event's channel is kept.
     static let retireAfter = 14_400.0
@@ -37,6 +38,7 @@ struct Stores: Sendable {
         quirks = PostgresQuirkStore(test.database)
         reconciliations = PostgresReconciliationStore(test.database)
         auditLog = PostgresAuditLog(test.database)
+        providerTokens = PostgresProviderTokenStore(test.database)
     }
 
     var now: Date { clock.now }

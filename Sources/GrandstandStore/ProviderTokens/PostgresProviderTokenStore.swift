@@ -1,0 +1,37 @@
+package import Grandstand
+internal import Postgres
+
+/// Provider tokens in the table `provider_tokens`: a row for each key, and one replica at a time that changes it.
+package struct PostgresProviderTokenStore: ProviderTokenStore {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func agree(
+        on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int
+    ) async throws -> SharedProviderToken {
+        // The row's lock lets one offer win; who comes second finds a token issued after `limit` and keeps it.
+        let rows = try await database.transaction { connection in
+            let written = try await connection.query(
+                """
+                insert into provider_tokens as t (team_id, key_id, fingerprint, issued_at, token)
+                values (\(key.credentials.teamID), \(key.credentials.keyID), \(key.fingerprint), \(offer.issuedAt),
+                    \(offer.text))
+                on conflict (team_id, key_id, fingerprint) do update
+                    set issued_at = excluded.issued_at, token = excluded.token
+                    where t.issued_at <= \(limit)
+                returning issued_at, token
+                """)
+            guard written.isEmpty else { return written }
+            return try await connection.query(
+                """
+                select issued_at, token from provider_tokens
+                where team_id = \(key.credentials.teamID) and key_id = \(key.credentials.keyID)
+                    and fingerprint = \(key.fingerprint)
+                """)
+        }
+        // None: somebody emptied the table in between; the offer is as good as any.
+        guard let row = rows.first else { return offer }
+        return SharedProviderToken(issuedAt: try row.decode("issued_at"), text: try row.decode("token"))
+    }
+}

@@ -1,0 +1,52 @@
+internal import Grandstand
+internal import GrandstandStore
+internal import Testing
+
+@Suite("Provider tokens", .timeLimit(.minutes(5)))
+struct ProviderTokenStoreTests {
+    private static func key(_ fingerprint: UInt8 = 1) -> ProviderTokenKey {
+        ProviderTokenKey(
+            credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+            fingerprint: [UInt8](repeating: fingerprint, count: 32))
+    }
+
+    @Test("of many offers at once one wins, and all get it")
+    func oneSigner() async throws {
+        try await withStores { stores in
+            for round in 1...5 {
+                let issuedAt = 1_800_000_000 + round * 3_000
+                let tokens = try await withThrowingTaskGroup(of: SharedProviderToken.self) { group in
+                    for number in 1...8 {
+                        group.addTask {
+                            let offer = SharedProviderToken(issuedAt: issuedAt, text: "\(round).\(number)")
+                            return try await stores.providerTokens.agree(
+                                on: offer, for: Self.key(), replacing: issuedAt - 3_000)
+                        }
+                    }
+                    return try await group.reduce(into: Set<SharedProviderToken>()) { $0.insert($1) }
+                }
+                #expect(tokens.count == 1)
+                #expect(tokens.first?.issuedAt == issuedAt)
+            }
+        }
+    }
+
+    @Test("a token is replaced only when it is as old as the limit, and never across key files")
+    func replacing() async throws {
+        try await withStores { stores in
+            let (first, second) = (
+                SharedProviderToken(issuedAt: 600, text: "a"), SharedProviderToken(issuedAt: 1_200, text: "b")
+            )
+            let store = stores.providerTokens
+            var kept = [try await store.agree(on: first, for: Self.key(), replacing: 0)]
+            kept.append(try await store.agree(on: second, for: Self.key(), replacing: 599))
+            #expect(kept == [first, first])
+            // Another key file under the same name.
+            let other = try await store.agree(on: second, for: Self.key(2), replacing: 599)
+            #expect(other == second)
+            kept = [try await store.agree(on: second, for: Self.key(), replacing: 600)]
+            kept.append(try await store.agree(on: first, for: Self.key(), replacing: 600))
+            #expect(kept == [second, second])
+        }
+    }
+}
