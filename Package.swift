@@ -25,6 +25,8 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -54,6 +56,16 @@ let benchmarks: [Target] =
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
 
+/// Built only by scripts/fuzz, with the compiler's fuzzing runtime, which brings `main`.
+let fuzzers: [Target] =
+    Context.environment["GRANDSTAND_FUZZ"] != "1"
+    ? []
+    : [
+        .executableTarget(
+            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "HTTP2"], path: "Fuzz/HTTP2Fuzzer",
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+    ]
+
 let package = Package(
     name: "grandstand",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -69,6 +81,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
@@ -100,7 +113,7 @@ let package = Package(
             name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", crypto, log],
             swiftSettings: settings),
         .target(
-            name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log],
+            name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log, metrics],
             swiftSettings: settings),
 
         // The service.
@@ -154,10 +167,13 @@ let package = Package(
             dependencies: ["APNsWire", "Grandstand", "GrandstandService", log], swiftSettings: settings),
         .testTarget(
             name: "APNsClientTests",
-            dependencies: ["APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log],
+            dependencies: [
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log, metrics, metricsTestKit,
+            ],
             swiftSettings: settings),
         .testTarget(
-            name: "GrandstandAppTests", dependencies: ["APNsClient", "APNsWire", "GrandstandApp", "HTTP2", log],
+            name: "GrandstandAppTests",
+            dependencies: ["APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", log],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
@@ -179,6 +195,6 @@ let package = Package(
         .testTarget(
             name: "APNsSimulatorTests", dependencies: ["APNsSimulator", "APNsWire", "HTTP2", crypto, log],
             swiftSettings: settings),
-    ] + benchmarks,
+    ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ extension APNsClient: APNsGateway {
     package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
         guard let endpoint = settings.endpoints.send[address.environment] else { return .unsent(Self.noEndpoint) }
         let call = Call(
-            method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue),
+            kind: "broadcast", method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue),
             headers: [
                 HTTP2Header(APNsHeader.channelID, message.channelID, indexing: .never),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
@@ -75,7 +75,8 @@ extension APNsClient: APNsGateway {
     ) async -> APNsAnswer<HTTP2Response> {
         guard let endpoint = settings.endpoints.manage[address.environment] else { return .unsent(Self.noEndpoint) }
         return await perform(
-            Call(method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
+            Call(
+                kind: "manage", method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
             at: endpoint, as: address.credentials)
     }
 

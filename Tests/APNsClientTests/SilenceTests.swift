@@ -1,10 +1,11 @@
-internal import APNsClient
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import HTTP2
 internal import Testing
+
+@testable internal import APNsClient
 
 /// Calls without an answer: whether APNs may have processed them is what decides.
 @Suite(.timeLimit(.minutes(1)))
@@ -91,8 +92,9 @@ struct SilenceTests {
     }
 
     @Test func `an expired token is renewed once, and the call goes again`() async throws {
-        try await Door.with(now: { Date(timeIntervalSince1970: Self.lateInWindow) }, time: Self.lateInWindow) { door in
+        try await Door.with(clock: Self.clock()) { door, clock in
             let channelID = try await door.makeChannel()
+            clock.advance(by: 1_300)
             door.simulator.answerNext(with: .refusal(.expiredProviderToken)) { $0.path.hasPrefix("/4/") }
             _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
             let entries = door.simulator.journal().filter { $0.request.path.hasPrefix("/4/") }
@@ -103,21 +105,39 @@ struct SilenceTests {
     }
 
     @Test func `a second refusal of the token is the answer`() async throws {
-        try await Door.with(now: { Date(timeIntervalSince1970: Self.lateInWindow) }, time: Self.lateInWindow) { door in
+        try await Door.with(clock: Self.clock()) { door, clock in
+            let channelID = try await door.makeChannel()
+            clock.advance(by: 1_300)
             door.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
-            let answer = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address)
+            let answer = await door.client.send(Door.message(to: channelID), to: Door.address)
             #expect(answer.refusal?.reason == .expiredProviderToken)
-            #expect(door.simulator.journal().count == 2)
+            #expect(door.simulator.journal().count == 3)
         }
     }
 
     @Test func `a token too young to be replaced is not, since a clock is off`() async throws {
-        let time = Self.lateInWindow - 1_200
-        try await Door.with(now: { Date(timeIntervalSince1970: time) }, time: time) { door in
+        try await Door.with(clock: Self.clock()) { door, _ in
             door.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
             let answer = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address)
             #expect(answer.refusal?.reason == .expiredProviderToken)
             #expect(door.simulator.journal().count == 1)
+        }
+    }
+
+    @Test func `a token that changed too soon gives way to the one before`() async throws {
+        try await Door.with(clock: Self.clock()) { door, clock in
+            let channelID = try await door.makeChannel()
+            clock.advance(by: 3_000)
+            // This one starts the renewal and still goes with the old token.
+            _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
+            await door.client.tokens.settled(Door.address.credentials)
+            door.simulator.answerNext(with: .refusal(.tooManyProviderTokenUpdates))
+            _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
+            let tokens = door.simulator.journal().map { $0.request[header: "authorization"] }
+            #expect(tokens.count == 4)
+            #expect(tokens[0] == tokens[1])
+            #expect(tokens[2] != tokens[1])
+            #expect(tokens[3] == tokens[1])
         }
     }
 
@@ -139,15 +159,15 @@ struct SilenceTests {
         }
     }
 
-    /// Half an hour into the present token window: old enough to be replaced. Certificates mind the machine's clock.
-    private static let lateInWindow = (Date().timeIntervalSince1970 / 2_400).rounded(.down) * 2_400 + 1_800
+    /// At the beginning of ten minutes, so that a token is issued now. Certificates mind the machine's clock.
+    private static func clock() -> HeldClock {
+        HeldClock((Date().timeIntervalSince1970 / 600).rounded(.down) * 600)
+    }
 }
 
 extension Door {
-    /// As `with`, the simulator's clock at `time`.
-    fileprivate static func with(
-        now: @escaping @Sendable () -> Date, time: TimeInterval, _ body: (Door) async throws -> Void
-    ) async throws {
-        try await with(options: { $0.now = { Date(timeIntervalSince1970: time) } }, now: now, body)
+    /// As `with`, the simulator and the client by the same clock.
+    fileprivate static func with(clock: HeldClock, _ body: (Door, HeldClock) async throws -> Void) async throws {
+        try await with(options: { $0.now = { clock.now } }, now: { clock.now }) { try await body($0, clock) }
     }
 }

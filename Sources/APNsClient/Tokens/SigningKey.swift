@@ -4,6 +4,8 @@ internal import FoundationEssentials
 /// The private key of one `AuthKey_<KEYID>.p8` file.
 struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
+    /// SHA-256 of the public key.
+    let fingerprint: [UInt8]
 
     /// Why a key file cannot be used; never quotes its content.
     enum Fault: Error, CustomStringConvertible {
@@ -26,7 +28,9 @@ struct SigningKey: Sendable {
         guard let data = FileManager.default.contents(atPath: path), let pem = String(data: data, encoding: .utf8)
         else { throw .unreadable(path: path, why: "it cannot be read as text") }
         do {
-            key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+            let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+            self.key = key
+            fingerprint = Array(SHA256.hash(data: key.publicKey.rawRepresentation))
         } catch {
             throw .unreadable(path: path, why: "it holds no EC P-256 private key in PEM form")
         }
@@ -36,4 +40,10 @@ struct SigningKey: Sendable {
     func signature(of message: [UInt8]) throws -> [UInt8] {
         Array(try key.signature(for: Data(message)).rawRepresentation)
     }
+}
+
+extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Nothing of the key.
+    var description: String { "signing key" }
+    var debugDescription: String { description }
 }

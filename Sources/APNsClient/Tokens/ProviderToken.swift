@@ -2,20 +2,33 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// A provider token: the JWT that names team and key (Apple, "Establishing a token-based connection to APNs").
-struct ProviderToken: Sendable {
+struct ProviderToken: Sendable, Hashable {
     /// Seconds since 1970.
     let issuedAt: Int
     let text: String
-
-    /// Tokens are issued at the start of such a window, the same for every process that shares a key: APNs sees few
-    /// different ones, none older than 40 minutes; it accepts 60 and wants at least 20 between two (apns-contract C15).
-    static let window = 2_400
+    /// Of the key that signed it.
+    let fingerprint: [UInt8]
 
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
         self.issuedAt = issuedAt
+        fingerprint = key.fingerprint
         let header = Base64URL.text(#"{"alg":"ES256","kid":"\#(credentials.keyID)"}"#.utf8)
         let claims = Base64URL.text(#"{"iss":"\#(credentials.teamID)","iat":\#(issuedAt)}"#.utf8)
         let signed = "\(header).\(claims)"
         text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
     }
+
+    init(_ shared: SharedProviderToken, fingerprint: [UInt8]) {
+        issuedAt = shared.issuedAt
+        text = shared.text
+        self.fingerprint = fingerprint
+    }
+
+    var shared: SharedProviderToken { SharedProviderToken(issuedAt: issuedAt, text: text) }
+}
+
+extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Without the text, which is a secret.
+    var description: String { "provider token issued at \(issuedAt)" }
+    var debugDescription: String { description }
 }

@@ -36,6 +36,9 @@ package final class KeyRing: Sendable {
         }
     }
 
+    /// Reads every file anew when it is needed next, whatever its date.
+    func forget() { entries.withLock { $0.removeAll() } }
+
     func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {
         let path = directory + "/AuthKey_\(keyID).p8"
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)

@@ -1,0 +1,127 @@
+internal import APNsWire
+internal import Grandstand
+internal import HTTP2
+internal import Logging
+
+extension APNsClient {
+    /// What a call is, apart from who makes it.
+    struct Call: Sendable {
+        /// For metrics: `broadcast` or `manage`.
+        var kind: String
+        var method: String
+        var path: String
+        var headers: [HTTP2Header] = []
+        var body: [UInt8] = []
+    }
+
+    /// Makes a call within the request timeout. What APNs never processed goes again on another connection; what it
+    /// may have processed comes back as `unanswered`; a token it calls expired, or changed too soon, is replaced once.
+    func perform(_ call: Call, at endpoint: Endpoint, as credentials: Credentials) async -> APNsAnswer<HTTP2Response> {
+        let answer = await attempt(call, at: endpoint, as: credentials)
+        var status = 0
+        if case .accepted(let response, _) = answer { status = response.status }
+        metrics.ended(call.kind, answer, status: status)
+        return answer
+    }
+
+    private func attempt(
+        _ call: Call, at endpoint: Endpoint, as credentials: Credentials
+    ) async -> APNsAnswer<HTTP2Response> {
+        let clock = ContinuousClock()
+        let deadline = clock.now + settings.requestTimeout
+        var why = "no connection to \(endpoint.authority) in time"
+        var isTokenReplaced = false
+        var refusing: ConnectionPool.Member?
+        var sends = 0
+        while sends < Self.maximumSends {
+            let remaining = clock.now.duration(to: deadline)
+            guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
+            do {
+                let token = try await tokens.token(for: credentials)
+                let pool = try pool(endpoint, credentials)
+                guard let member = pool.ready(avoiding: refusing) else {
+                    try await pool.wait(until: deadline)
+                    continue
+                }
+                refusing = member
+                sends += 1
+                let response = try await member.connection.send(request(call, endpoint, token), timeout: remaining)
+                let answer = Self.read(response)
+                switch answer {
+                case .accepted: member.prove()
+                case .refused(let refusal) where !isTokenReplaced:
+                    isTokenReplaced = true
+                    if try await replace(token, of: credentials, after: refusal.reason) { continue }
+                default: break
+                }
+                return answer
+            } catch HTTP2Failure.notProcessed(let reason) {
+                why = reason
+                metrics.replayed()
+            } catch HTTP2Failure.unanswered(let reason) {
+                return .unanswered(reason)
+            } catch HTTP2Failure.cancelled {
+                return .unanswered("the call was cancelled")
+            } catch let fault as SigningKey.Fault {
+                return .unsent(fault.description)
+            } catch {
+                return .unsent("\(error)")
+            }
+        }
+        return .unsent(why)
+    }
+
+    /// How often one call is put on the wire at most: connections that keep refusing it will not do better.
+    private static let maximumSends = 10
+
+    /// Whether the refusal was the token's, and there is another to try.
+    private func replace(
+        _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason
+    ) async throws -> Bool {
+        switch reason {
+        case .expiredProviderToken:
+            if try await tokens.replaceExpired(token, of: credentials) { return true }
+            logger.error(
+                "APNs calls a fresh provider token expired: this machine's clock is off, set it by NTP",
+                metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
+            return false
+        case .tooManyProviderTokenUpdates:
+            logger.warning(
+                "APNs finds the provider token changed too often: does anything else use this key?",
+                metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
+            return tokens.keepOld(insteadOf: token, of: credentials)
+        default:
+            return false
+        }
+    }
+
+    private func request(_ call: Call, _ endpoint: Endpoint, _ token: ProviderToken) -> HTTP2Request {
+        HTTP2Request(
+            method: call.method, path: call.path, authority: endpoint.authority,
+            headers: [HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never)] + call.headers,
+            body: call.body)
+    }
+
+    /// Status 200–299 is accepted; anything else is a refusal whose reason stands in the JSON body.
+    private static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {
+        let requestID = response[header: APNsHeader.requestID] ?? response[header: APNsHeader.id]
+        if (200..<300).contains(response.status) {
+            return .accepted(
+                response, APNsReceipt(requestID: requestID, uniqueID: response[header: APNsHeader.uniqueID]))
+        }
+        return .refused(
+            APNsRefusal(
+                status: response.status, reason: reason(of: response), requestID: requestID,
+                retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) }))
+    }
+
+    private static func reason(of response: HTTP2Response) -> APNsReason {
+        if let body = try? JSONValue(parsing: response.body), case .object(let members) = body.kind,
+            let reason = members.first(where: { $0.name == "reason" }), case .string(let text) = reason.value.kind,
+            !text.isEmpty
+        {
+            return APNsReason(rawValue: String(text.prefix(200)))
+        }
+        return APNsReason(rawValue: "HTTP\(response.status)")
+    }
+}

@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import CoreMetrics
+internal import Grandstand
+internal import Synchronization
+
+/// What becomes of calls. Labels: `call` (`broadcast` or `manage`), `status` and `reason`; unknown reasons count as
+/// `other`, so that nobody outside decides how many series there are.
+final class CallMetrics: Sendable {
+    private struct Series: Hashable {
+        let call: String
+        let status: Int
+        let reason: String
+    }
+
+    private let factory: any MetricsFactory
+    private let answers = Mutex<[Series: Counter]>([:])
+    private let replays: Counter
+    private let renewals: Counter
+
+    /// - Parameter factory: where the numbers go.
+    init(factory: any MetricsFactory) {
+        self.factory = factory
+        replays = Counter(label: "apns_replays_total", factory: factory)
+        renewals = Counter(label: "apns_token_renewals_total", factory: factory)
+    }
+
+    /// A call that ended: status 0 for one that had no answer, with `unanswered` or `unsent` as the reason.
+    func ended<Value>(_ call: String, _ answer: APNsAnswer<Value>, status: Int) {
+        let series =
+            switch answer {
+            case .accepted: Series(call: call, status: status, reason: "none")
+            case .refused(let refusal): Series(call: call, status: refusal.status, reason: Self.label(refusal.reason))
+            case .unanswered: Series(call: call, status: 0, reason: "unanswered")
+            case .unsent: Series(call: call, status: 0, reason: "unsent")
+            }
+        counter(series).increment()
+    }
+
+    /// APNs never processed it, and it goes again.
+    func replayed() { replays.increment() }
+
+    /// A provider token took the place of another.
+    func renewed() { renewals.increment() }
+
+    /// Seconds since the token in use was issued.
+    func tokenAge(_ seconds: Int, of credentials: Credentials) {
+        Meter(
+            label: "apns_token_age_seconds",
+            dimensions: [("team", credentials.teamID), ("key", credentials.keyID)], factory: factory
+        ).set(seconds)
+    }
+
+    private func counter(_ series: Series) -> Counter {
+        answers.withLock { answers in
+            if let counter = answers[series] { return counter }
+            let counter = Counter(
+                label: "apns_answers_total",
+                dimensions: [("call", series.call), ("status", "\(series.status)"), ("reason", series.reason)],
+                factory: factory)
+            answers[series] = counter
+            return counter
+        }
+    }
+
+    private static func label(_ reason: APNsReason) -> String { reason.status == nil ? "other" : reason.rawValue }
+}

@@ -1,0 +1,58 @@
+internal import CoreMetrics
+internal import HTTP2
+internal import Synchronization
+
+/// What a pool counts. Labels: `host`, `team` and `key`; each takes a handful of values.
+final class PoolMetrics: Sendable {
+    private let labels: [(String, String)]
+    private let factory: any MetricsFactory
+    private let connections: Meter
+    private let streams: Meter
+    private let queueWait: CoreMetrics.Timer
+    private let roundTrip: CoreMetrics.Timer
+    private let opened: Counter
+
+    /// - Parameter factory: where the numbers go.
+    init(host: String, team: String, key: String, factory: any MetricsFactory) {
+        let labels = [("host", host), ("team", team), ("key", key)]
+        self.labels = labels
+        self.factory = factory
+        connections = Meter(label: "apns_connections", dimensions: labels, factory: factory)
+        streams = Meter(label: "apns_streams_in_use", dimensions: labels, factory: factory)
+        queueWait = Timer(label: "apns_queue_wait_seconds", dimensions: labels, factory: factory)
+        roundTrip = Timer(label: "apns_round_trip_seconds", dimensions: labels, factory: factory)
+        opened = Counter(
+            label: "apns_connects_total", dimensions: labels + [("result", "ok")], factory: factory)
+    }
+
+    func gauges(connections: Int, streams: Int) {
+        self.connections.set(connections)
+        self.streams.set(streams)
+    }
+
+    /// An answered request: how long it waited for a stream, how long APNs took.
+    func answered(_ timing: HTTP2RequestTiming) {
+        queueWait.recordNanoseconds(timing.queued.nanoseconds)
+        roundTrip.recordNanoseconds(timing.roundTrip.nanoseconds)
+    }
+
+    func connected() { opened.increment() }
+
+    /// `result` is the step that failed.
+    func failed(_ step: HTTP2ConnectError.Kind) { count("apns_connects_total", ("result", step.rawValue)) }
+
+    func goAway(_ reason: GoAwayReason) { count("apns_goaways_total", ("reason", reason.label)) }
+
+    /// Rare enough to be made anew each time.
+    private func count(_ name: String, _ label: (String, String)) {
+        Counter(label: name, dimensions: labels + [label], factory: factory).increment()
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds; 292 years at most.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue + attoseconds / 1_000_000_000
+    }
+}

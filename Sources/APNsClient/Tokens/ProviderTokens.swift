@@ -1,0 +1,206 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+
+/// One provider token for each team and key, the same in all replicas where they have a store, renewed by the clock.
+final class ProviderTokens: Sendable {
+    private struct Entry {
+        var token: ProviderToken
+        /// What APNs took before; kept for when it finds the change too soon.
+        var previous: ProviderToken?
+        /// No renewal before then, whatever the schedule says.
+        var heldUntil = 0
+        /// When the key file is looked at next.
+        var fileCheckAt: Int
+    }
+
+    private struct State {
+        var entries: [Credentials: Entry] = [:]
+        /// One renewal at a time; whoever needs it waits for it.
+        var renewals: [Credentials: Task<ProviderToken, any Error>] = [:]
+    }
+
+    private let keys: KeyRing
+    private let store: (any ProviderTokenStore)?
+    private let now: @Sendable () -> Date
+    private let metrics: CallMetrics
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// Seconds between two looks at a key file: a stat each.
+    private static let fileCheckInterval = 2
+    /// Seconds until the store is asked again after it did not answer.
+    private static let retryInterval = 5
+
+    /// - Parameter store: `nil`: every process for itself.
+    init(
+        keys: KeyRing, store: (any ProviderTokenStore)?, metrics: CallMetrics, logger: Logger,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.keys = keys
+        self.store = store
+        self.metrics = metrics
+        self.logger = logger
+        self.now = now
+    }
+
+    /// The token to send now.
+    ///
+    /// - Throws: `SigningKey.Fault` when the key file is missing or cannot be used.
+    func token(for credentials: Credentials) async throws -> ProviderToken {
+        let time = seconds
+        let present = try current(credentials, time)
+        if let present, !isDue(present, of: credentials, time) { return present }
+        let renewal = renewal(of: credentials, issuedAt: TokenSchedule.timeOfIssue(time))
+        // While APNs takes the old one nobody waits for the database.
+        if let present { return present }
+        return try await renewal.value
+    }
+
+    /// Waits for the renewal under way, if there is one.
+    func settled(_ credentials: Credentials) async {
+        _ = await state.withLock { $0.renewals[credentials] }?.result
+    }
+
+    /// APNs called `token` expired: another one, once it is old enough that APNs takes another.
+    ///
+    /// - Returns: whether there is another token to try; `false` means that a clock is off.
+    func replaceExpired(_ token: ProviderToken, of credentials: Credentials) async throws -> Bool {
+        let time = seconds
+        let present = state.withLock { $0.entries[credentials]?.token }
+        if let present, present.issuedAt > token.issuedAt { return true }
+        guard time - token.issuedAt >= TokenSchedule.minimumAge else { return false }
+        return try await renewal(of: credentials, issuedAt: time, replacing: token.issuedAt).value != token
+    }
+
+    /// APNs finds that the token changed too soon: the one before is sent again while APNs takes it, and none is made
+    /// for 20 minutes.
+    ///
+    /// - Returns: whether there is another token to try.
+    func keepOld(insteadOf token: ProviderToken, of credentials: Credentials) -> Bool {
+        let time = seconds
+        return state.withLock { state in
+            guard var entry = state.entries[credentials] else { return false }
+            defer { state.entries[credentials] = entry }
+            entry.heldUntil = time + TokenSchedule.minimumAge
+            if entry.token != token { return true }
+            guard let previous = entry.previous, previous.fingerprint == token.fingerprint,
+                TokenSchedule.isUsable(issuedAt: previous.issuedAt, now: time)
+            else { return false }
+            (entry.token, entry.previous) = (previous, token)
+            return true
+        }
+    }
+
+    /// Looks at every key file again before the next call.
+    func checkFiles() {
+        keys.forget()
+        state.withLock { state in
+            for credentials in state.entries.keys { state.entries[credentials]?.fileCheckAt = 0 }
+        }
+    }
+
+    /// The ages of the tokens in use.
+    func recordGauges() {
+        let time = seconds
+        for (credentials, entry) in state.withLock({ $0.entries }) {
+            metrics.tokenAge(time - entry.token.issuedAt, of: credentials)
+        }
+    }
+
+    private var seconds: Int { Int(now().timeIntervalSince1970) }
+
+    /// The token at hand, when APNs takes it still and its key file is still the same.
+    private func current(_ credentials: Credentials, _ time: Int) throws -> ProviderToken? {
+        try state.withLock { state in
+            guard let entry = state.entries[credentials] else { return nil }
+            // The second condition is for a clock that was set back.
+            if time >= entry.fileCheckAt || time < entry.fileCheckAt - Self.fileCheckInterval {
+                let key = try keys.key(credentials.keyID).get()
+                if key.fingerprint != entry.token.fingerprint {
+                    state.entries[credentials] = nil
+                    return nil
+                }
+                state.entries[credentials]?.fileCheckAt = time + Self.fileCheckInterval
+            }
+            return TokenSchedule.isUsable(issuedAt: entry.token.issuedAt, now: time) ? entry.token : nil
+        }
+    }
+
+    private func isDue(_ token: ProviderToken, of credentials: Credentials, _ time: Int) -> Bool {
+        guard TokenSchedule.isDue(issuedAt: token.issuedAt, now: time) else { return false }
+        return state.withLock { time >= $0.entries[credentials]?.heldUntil ?? 0 }
+    }
+
+    private func renewal(
+        of credentials: Credentials, issuedAt: Int, replacing limit: Int? = nil
+    ) -> Task<ProviderToken, any Error> {
+        state.withLock { state in
+            if let running = state.renewals[credentials] { return running }
+            // Detached from its first caller, who may be cancelled.
+            let task = Task {
+                defer { self.state.withLock { $0.renewals[credentials] = nil } }
+                return try await self.renew(credentials, issuedAt: issuedAt, replacing: limit)
+            }
+            state.renewals[credentials] = task
+            return task
+        }
+    }
+
+    private func renew(_ credentials: Credentials, issuedAt: Int, replacing limit: Int?) async throws -> ProviderToken {
+        let key = try keys.key(credentials.keyID).get()
+        let offer = try ProviderToken(credentials: credentials, key: key, issuedAt: issuedAt)
+        let agreed = await agree(on: offer, of: credentials, replacing: limit ?? seconds - TokenSchedule.life)
+        let time = seconds
+        let token = state.withLock { state -> ProviderToken in
+            let old = state.entries[credentials]
+            guard let token = agreed ?? (limit == nil ? Self.usable(old?.token, like: offer, time) : nil) else {
+                // Nobody to agree with, and nothing at hand: this process's own.
+                state.entries[credentials] = Self.entry(offer, after: old, time)
+                return offer
+            }
+            state.entries[credentials] = Self.entry(token, after: old, time)
+            // Not with every call: each would wait for the database.
+            if agreed == nil { state.entries[credentials]?.heldUntil = time + Self.retryInterval }
+            return token
+        }
+        metrics.renewed()
+        logger.debug(
+            "provider token renewed",
+            metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)", "iat": "\(token.issuedAt)"])
+        return token
+    }
+
+    private static func usable(_ token: ProviderToken?, like offer: ProviderToken, _ time: Int) -> ProviderToken? {
+        guard let token, token.fingerprint == offer.fingerprint,
+            TokenSchedule.isUsable(issuedAt: token.issuedAt, now: time)
+        else { return nil }
+        return token
+    }
+
+    private static func entry(_ token: ProviderToken, after old: Entry?, _ time: Int) -> Entry {
+        var entry = Entry(token: token, fileCheckAt: time + fileCheckInterval)
+        entry.previous = old?.token == token ? old?.previous : old?.token
+        entry.heldUntil = old?.heldUntil ?? 0
+        return entry
+    }
+
+    /// The token all replicas send; `nil` when the store does not say.
+    private func agree(
+        on offer: ProviderToken, of credentials: Credentials, replacing limit: Int
+    ) async -> ProviderToken? {
+        guard let store else { return offer }
+        do {
+            let shared = try await store.agree(
+                on: offer.shared,
+                for: ProviderTokenKey(credentials: credentials, fingerprint: offer.fingerprint), replacing: limit)
+            return ProviderToken(shared, fingerprint: offer.fingerprint)
+        } catch {
+            logger.warning(
+                "the provider token could not be shared through the database",
+                metadata: ["key": "\(credentials.keyID)", "error": "\(error)"])
+            return nil
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Testing
+
+@testable internal import APNsClient
+
+struct GoAwayReasonTests {
+    private func reason(_ text: String) -> GoAwayReason { GoAwayReason(debugData: Array(text.utf8)) }
+
+    @Test func `the reason is read from APNs' JSON`() {
+        #expect(reason(#"{"reason":"Shutdown"}"#).text == "Shutdown")
+        #expect(reason(#"{"timestamp":1,"reason":"BadCertificate"}"#).text == "BadCertificate")
+    }
+
+    @Test(arguments: ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"])
+    func `anything else is no reason`(data: String) {
+        #expect(reason(data).text == nil)
+        #expect(reason(data).isOrdinary)
+        #expect(reason(data).label == "none")
+    }
+
+    @Test func `what a server does on its own is ordinary, what it does because of us is not`() {
+        #expect(reason(#"{"reason":"Shutdown"}"#).isOrdinary)
+        #expect(reason(#"{"reason":"IdleTimeout"}"#).isOrdinary)
+        #expect(!reason(#"{"reason":"InvalidProviderToken"}"#).isOrdinary)
+        #expect(!reason(#"{"reason":"TooManyRequests"}"#).isOrdinary)
+    }
+
+    @Test func `a label is short and plain, whatever the reason is`() {
+        #expect(reason(#"{"reason":"InvalidProviderToken"}"#).label == "InvalidProviderToken")
+        #expect(reason(#"{"reason":"because of 17 things"}"#).label == "other")
+        #expect(reason(#"{"reason":"\#(String(repeating: "a", count: 300))"}"#).label == "other")
+    }
+}

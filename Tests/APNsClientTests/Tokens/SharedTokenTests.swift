@@ -1,0 +1,120 @@
+internal import CoreMetrics
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import APNsClient
+
+/// Replicas that share a key send the same token.
+@Suite(.timeLimit(.minutes(1)))
+struct SharedTokenTests {
+    /// A store as the port describes it, which can be made to fail.
+    private final class Store: ProviderTokenStore {
+        struct Down: Error {}
+
+        private let kept = Mutex<[ProviderTokenKey: SharedProviderToken]>([:])
+        private let isDown = Mutex(false)
+
+        func fail(_ down: Bool = true) { isDown.withLock { $0 = down } }
+
+        func agree(
+            on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int
+        ) async throws -> SharedProviderToken {
+            if isDown.withLock({ $0 }) { throw Down() }
+            return kept.withLock { kept in
+                if let token = kept[key], token.issuedAt > limit { return token }
+                kept[key] = offer
+                return offer
+            }
+        }
+    }
+
+    private static let credentials = KeyFolder.credentials
+    private static let start = 600.0 * 2_800_000
+
+    private static func replica(_ folder: KeyFolder, _ clock: HeldClock, _ store: Store) -> ProviderTokens {
+        ProviderTokens(
+            keys: KeyRing(directory: folder.path), store: store,
+            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: Door.logger, now: { clock.now })
+    }
+
+    @Test func `what one signed the others send, now and after the renewal`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let replicas = (0..<3).map { _ in Self.replica(folder, clock, store) }
+        var sent: Set<String> = []
+        for replica in replicas {
+            sent.insert(try await replica.token(for: Self.credentials).text)
+            clock.advance(by: 900)
+        }
+        #expect(sent.count == 1)
+        clock.advance(by: 300)
+        for replica in replicas {
+            _ = try await replica.token(for: Self.credentials)
+            await replica.settled(Self.credentials)
+            sent.insert(try await replica.token(for: Self.credentials).text)
+        }
+        #expect(sent.count == 2)
+    }
+
+    @Test func `an expired token is replaced once for all`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let (one, other) = (Self.replica(folder, clock, store), Self.replica(folder, clock, store))
+        let first = try await one.token(for: Self.credentials)
+        #expect(try await other.token(for: Self.credentials) == first)
+        clock.advance(by: 1_300)
+        #expect(try await one.replaceExpired(first, of: Self.credentials))
+        #expect(try await other.replaceExpired(first, of: Self.credentials))
+        let second = try await one.token(for: Self.credentials)
+        #expect(second != first)
+        #expect(try await other.token(for: Self.credentials) == second)
+    }
+
+    @Test func `replicas whose key files differ do not share`() async throws {
+        let (folder, other) = (try KeyFolder(), try KeyFolder())
+        try folder.writeKey()
+        try other.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let one = try await Self.replica(folder, clock, store).token(for: Self.credentials)
+        let two = try await Self.replica(other, clock, store).token(for: Self.credentials)
+        #expect(one.fingerprint != two.fingerprint)
+        #expect(one.text != two.text)
+    }
+
+    @Test func `while the store is away the token at hand serves, then one's own`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let replica = Self.replica(folder, clock, store)
+        let first = try await replica.token(for: Self.credentials)
+        store.fail()
+        clock.advance(by: 3_100)
+        #expect(try await replica.token(for: Self.credentials) == first)
+        await replica.settled(Self.credentials)
+        #expect(try await replica.token(for: Self.credentials) == first)
+        clock.advance(by: 500)
+        let own = try await replica.token(for: Self.credentials)
+        #expect(own.issuedAt == Int(Self.start) + 3_600)
+    }
+
+    @Test func `when the store is back it is asked again`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let replica = Self.replica(folder, clock, store)
+        let first = try await replica.token(for: Self.credentials)
+        store.fail()
+        clock.advance(by: 3_000)
+        _ = try await replica.token(for: Self.credentials)
+        await replica.settled(Self.credentials)
+        store.fail(false)
+        clock.advance(by: 5)
+        _ = try await replica.token(for: Self.credentials)
+        await replica.settled(Self.credentials)
+        #expect(try await replica.token(for: Self.credentials) != first)
+    }
+}
