@@ -35,6 +35,7 @@ extension Configuration {
                     "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", APNsEnvironment.production.manageURL),
             ])
         trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
+        proxies = try settings.proxies()
         connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64) ?? 2
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
@@ -100,6 +101,16 @@ private struct Settings {
             throw ConfigurationError(variable, "\(text) is none of \(words)")
         }
         return choice
+    }
+
+    /// `HTTPS_PROXY` and `NO_PROXY`, as other programs read them.
+    func proxies() throws(ConfigurationError) -> ProxySettings {
+        guard let url = self["HTTPS_PROXY"] else { return ProxySettings() }
+        guard let proxies = ProxySettings(url: url, exceptions: self["NO_PROXY"] ?? "") else {
+            // Not quoted: it may hold a password.
+            throw ConfigurationError("HTTPS_PROXY", "is not an HTTP proxy's URL such as http://proxy.example.com:3128")
+        }
+        return proxies
     }
 
     func endpoint(_ variable: String, _ standard: String) throws(ConfigurationError) -> Endpoint {

@@ -32,6 +32,8 @@ package struct Configuration: Sendable {
     package var keyDirectory: String
     package var endpoints: Endpoints
     package var trustRoots: HTTP2ClientConfiguration.TrustRoots
+    /// The way to APNs.
+    package var proxies: ProxySettings
     /// Connections to APNs for each host, team and key.
     package var connections: Int
     /// Until an unanswered request to APNs counts as unanswered.

@@ -48,10 +48,8 @@ package struct Server: Sendable {
         let quirks = PostgresQuirkStore(store)
         let reconciliations = PostgresReconciliationStore(store)
 
-        var settings = APNsClient.Settings(endpoints: configuration.endpoints)
-        settings.trustRoots = configuration.trustRoots
-        settings.connections = configuration.connections
-        settings.requestTimeout = configuration.requestTimeout
+        var settings = configuration.clientSettings()
+        settings.tokenStore = PostgresProviderTokenStore(store)
         let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
         let signals = PostgresWakeSignals(database.pool)
         let timeout = configuration.requestTimeout.seconds
@@ -124,6 +122,7 @@ package struct Server: Sendable {
                 services: [
                     .init(service: SignalService(signals: signals), serviceName: "signals"),
                     .init(service: reconciler, serviceName: "reconciler"),
+                    .init(service: GatewayCare(gateway: gateway, logger: logger), serviceName: "gateway care"),
                     .init(service: provisioner, serviceName: "provisioner"),
                     .init(service: dispatcher, serviceName: "dispatcher"),
                     .init(service: http, serviceName: "http"),

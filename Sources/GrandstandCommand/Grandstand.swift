@@ -9,5 +9,6 @@ struct GrandstandTool: AsyncParsableCommand {
         discussion: "Settings come from environment variables; README.md lists them.",
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
+            DoctorCommand.self,
         ])
 }

@@ -13,6 +13,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     func run() async throws {
+        CoreDumps.disable()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let server = try await Server.build(configuration, logger: configuration.makeLogger())
         try await server.run(stoppingOn: [.sigterm, .sigint])

@@ -1,0 +1,95 @@
+internal import APNsWire
+internal import Grandstand
+
+/// What an answer to "list the channels" says about token, capability, capitals and list.
+enum AppleAnswer {
+    static func checks(
+        _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String
+    ) -> [DoctorCheck] {
+        switch answer {
+        case .accepted(let channels, _): accepted(channels.channelIDs.count, subject, lowercased: false)
+        case .refused(let refusal): refused(refusal, bundleID, subject)
+        case .unanswered(let why):
+            [
+                DoctorCheck("token", of: subject, .skipped, "APNs gave no answer that tells"),
+                DoctorCheck(
+                    "list", of: subject, .failed, why,
+                    next: "try again; if it stays so, look at Apple's system status page"),
+            ]
+        case .unsent(let why):
+            [DoctorCheck("token", of: subject, .failed, why, next: "mend this first: nothing was sent to APNs")]
+        }
+    }
+
+    /// - Parameter lowercased: APNs took the call only with the bundle ID in lowercase.
+    static func accepted(_ channels: Int, _ subject: String, lowercased: Bool) -> [DoctorCheck] {
+        [
+            DoctorCheck("token", of: subject, .ok, "accepted"),
+            DoctorCheck("capability", of: subject, .ok, "broadcasts are enabled"),
+            lowercased
+                ? DoctorCheck(
+                    "capitals", of: subject, .warning,
+                    "channels can be managed only with the bundle ID in lowercase (a known fault of APNs)",
+                    next: "nothing: the server finds out by itself and remembers")
+                : DoctorCheck("capitals", of: subject, .ok, "the bundle ID is taken as registered"),
+            DoctorCheck("list", of: subject, .ok, "\(channels) channels"),
+        ]
+    }
+
+    private static func refused(_ refusal: APNsRefusal, _ bundleID: BundleID, _ subject: String) -> [DoctorCheck] {
+        let said = "APNs answered \(refusal.status) \(refusal.reason)"
+        func afterToken(_ name: String, next: String) -> [DoctorCheck] {
+            [
+                DoctorCheck("token", of: subject, .ok, "accepted"),
+                DoctorCheck(name, of: subject, .failed, said, next: next),
+            ]
+        }
+        switch (refusal.reason, refusal.meaning) {
+        case (.expiredProviderToken, _):
+            return [
+                DoctorCheck(
+                    "token", of: subject, .failed, said, next: "set this machine's clock by NTP, then ask again")
+            ]
+        case (.badEnvironmentKeyInToken, _):
+            return [
+                DoctorCheck(
+                    "token", of: subject, .failed, said,
+                    next: "the key is restricted to Apple's other environment: name this environment's key in the "
+                        + "app's overrides")
+            ]
+        case (.topicMismatch, _):
+            let capitals =
+                bundleID.hasCapitals
+                ? "; ids with capitals are known to be refused here: make the channel in Apple's Push Notifications "
+                    + "Console and adopt it" : ""
+            return afterToken(
+                bundleID.hasCapitals ? "capitals" : "capability",
+                next: "check that the bundle ID is spelled as registered and belongs to this team, and that a "
+                    + "topic-specific key covers it\(capitals)")
+        case (.broadcastFeatureNotEnabled, _):
+            return afterToken(
+                "capability",
+                next: "in Apple's developer portal, Identifiers, enable Broadcast Capability under Push Notifications "
+                    + "of this App ID")
+        case (.tooManyProviderTokenUpdates, _):
+            return [
+                DoctorCheck(
+                    "token", of: subject, .failed, said,
+                    next: "wait 20 minutes, and let nothing else sign with this key")
+            ]
+        case (_, .credentials):
+            return [
+                DoctorCheck(
+                    "token", of: subject, .failed, said,
+                    next: "check the app's teamId and keyId, that the .p8 file is that key's, and that the key is not "
+                        + "revoked and has APNs enabled")
+            ]
+        case (_, .throttled), (_, .unavailable):
+            return [
+                DoctorCheck("list", of: subject, .warning, said, next: "APNs' own trouble: try again in a minute")
+            ]
+        default:
+            return afterToken("list", next: "look the reason up in Apple's \"Handling error responses from APNs\"")
+        }
+    }
+}

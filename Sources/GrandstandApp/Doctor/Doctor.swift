@@ -1,0 +1,158 @@
+internal import APNsClient
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import GrandstandStore
+package import Logging
+
+/// Looks at an installation from the settings to Apple's answers, changing nothing, and says for each failure what to
+/// do next. `serve` need not run.
+package struct Doctor: Sendable {
+    private let environment: [String: String]
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    /// - Parameter environment: the variables the server would be started with.
+    package init(
+        environment: [String: String], now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+    ) {
+        self.environment = environment
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Every check in order. What an earlier failure makes pointless is `skipped`.
+    ///
+    /// - Parameter app: only this one's checks at Apple; `nil`: every registered app's.
+    package func run(app: BundleID? = nil) async -> DoctorReport {
+        let configuration: Configuration
+        do {
+            configuration = try Configuration(environment: environment)
+        } catch {
+            return DoctorReport(checks: [
+                DoctorCheck("settings", .failed, "\(error)", next: "correct this environment variable")
+            ])
+        }
+        var checks = [DoctorCheck("settings", .ok, "every variable can be read")]
+        let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
+        checks += ofDatabase
+        checks += keyChecks(configuration, apps)
+        checks += await DoctorAtApple(configuration, now: now, logger: logger).checks(of: apps)
+        return DoctorReport(checks: checks)
+    }
+
+    // MARK: The database
+
+    private func databaseChecks(
+        _ configuration: Configuration, only bundleID: BundleID?
+    ) async -> (checks: [DoctorCheck], apps: [App]) {
+        do {
+            let session = try await DatabaseSession.connect(configuration.database, logger: logger)
+            let found = await databaseChecks(session, only: bundleID)
+            await session.close()
+            return found
+        } catch {
+            return (Self.noDatabase("\(error)"), [])
+        }
+    }
+
+    private func databaseChecks(
+        _ session: DatabaseSession, only bundleID: BundleID?
+    ) async -> (checks: [DoctorCheck], apps: [App]) {
+        let status: Migrator.Status
+        do {
+            status = try await Migrator(session.pool).status()
+        } catch {
+            return (Self.noDatabase("\(error)"), [])
+        }
+        let checks = [DoctorCheck("database", .ok, "answers"), Self.migrations(status)]
+        guard status == .current else {
+            return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
+        }
+        do {
+            let apps = try await apps(in: Database(session.pool)).filter { bundleID == nil || $0.bundleID == bundleID }
+            return (checks + [Self.apps(apps, only: bundleID)], apps)
+        } catch {
+            return (checks + [DoctorCheck("apps", .failed, "\(error)", next: "see the database's log")], [])
+        }
+    }
+
+    private static func noDatabase(_ why: String) -> [DoctorCheck] {
+        [
+            DoctorCheck(
+                "database", .failed, why,
+                next: "check DATABASE_URL, that PostgreSQL runs there, and that it lets this user in"),
+            DoctorCheck("migrations", .skipped, "without the database"),
+            DoctorCheck("apps", .skipped, "without the database"),
+        ]
+    }
+
+    private static func migrations(_ status: Migrator.Status) -> DoctorCheck {
+        switch status {
+        case .current: DoctorCheck("migrations", .ok, "the schema is this binary's")
+        case .behind(let names):
+            DoctorCheck(
+                "migrations", .failed, "missing: \(names.joined(separator: ", "))",
+                next: "run `grandstand migrate` with the same settings")
+        case .ahead(let version):
+            DoctorCheck(
+                "migrations", .failed, "the database has migration \(version), which this binary does not know",
+                next: "run a newer grandstand")
+        case .changed(let name):
+            DoctorCheck(
+                "migrations", .failed, "migration \(name) was changed after it was applied",
+                next: "restore the migration's text, or the database from a backup")
+        }
+    }
+
+    private func apps(in database: Database) async throws -> [App] {
+        let store = PostgresAppStore(database)
+        var apps: [App] = []
+        var cursor: String?
+        repeat {
+            let page = try await store.apps(PageRequest(limit: 200, cursor: cursor))
+            apps += page.items
+            cursor = page.nextCursor
+        } while cursor != nil
+        return apps
+    }
+
+    private static func apps(_ apps: [App], only bundleID: BundleID?) -> DoctorCheck {
+        guard apps.isEmpty else { return DoctorCheck("apps", .ok, "\(apps.count) to look at") }
+        guard let bundleID else {
+            return DoctorCheck(
+                "apps", .warning, "none is registered", next: "register one with PUT /v1/apps/{bundleId}")
+        }
+        return DoctorCheck(
+            "apps", .failed, "\(bundleID) is not registered", next: "check its spelling, capitals included")
+    }
+
+    // MARK: Key files
+
+    private func keyChecks(_ configuration: Configuration, _ apps: [App]) -> [DoctorCheck] {
+        let ring = KeyRing(directory: configuration.keyDirectory)
+        var checks = ring.faults().map { fault in
+            DoctorCheck("key files", .failed, fault, next: "replace the file; the server reads it anew by itself")
+        }
+        var seen: Set<String> = []
+        for app in apps {
+            for environment in app.environments {
+                let keyID = app.credentials(in: environment).keyID
+                guard seen.insert(keyID).inserted, ring.state(of: keyID) == .missing else { continue }
+                checks.append(
+                    DoctorCheck(
+                        "key files", of: "\(app.bundleID) \(environment.rawValue)", .failed,
+                        "there is no AuthKey_\(keyID).p8 in \(configuration.keyDirectory)",
+                        next: "put the file Apple gave you there, or correct the app's keyId or "
+                            + "GRANDSTAND_APNS_KEY_DIR"))
+            }
+        }
+        guard checks.isEmpty else { return checks }
+        return [DoctorCheck("key files", .ok, "those in \(configuration.keyDirectory) can sign")]
+    }
+}
+
+extension App {
+    /// Both of Apple's worlds, development first.
+    var environments: [APNsEnvironment] { APNsEnvironment.allCases.sorted() }
+}

@@ -1,0 +1,30 @@
+/// One thing the doctor looked at.
+package struct DoctorCheck: Sendable, Hashable, Codable {
+    /// How it stands.
+    package enum Outcome: String, Sendable, Hashable, Codable {
+        case ok
+        /// Works, but somebody should know.
+        case warning
+        case failed
+        /// Could not be looked at, because of an earlier failure or because there is nothing to look at.
+        case skipped
+    }
+
+    /// What was looked at: `settings`, `database`, … in the order of `DoctorReport`.
+    package var name: String
+    /// Where: an app and environment, a host and port; `nil` for the whole installation.
+    package var subject: String?
+    package var outcome: Outcome
+    /// What was found, one line.
+    package var detail: String
+    /// What to do about a failure or a warning, one line.
+    package var nextStep: String?
+
+    init(_ name: String, of subject: String? = nil, _ outcome: Outcome, _ detail: String, next: String? = nil) {
+        self.name = name
+        self.subject = subject
+        self.outcome = outcome
+        self.detail = detail
+        nextStep = next
+    }
+}

@@ -1,0 +1,29 @@
+internal import FoundationEssentials
+
+/// The date of an HTTP answer (RFC 9110 5.6.7), in the one form servers may send today.
+enum HTTPDate {
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
+    static func parse(_ text: String) -> Date? {
+        let words = text.split(separator: " ")
+        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+            let month = months.firstIndex(of: String(words[2])), (1970...9_999).contains(year), (1...31).contains(day)
+        else { return nil }
+        let time = words[4].split(separator: ":").compactMap { Int($0) }
+        guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
+            return nil
+        }
+        let seconds = days(year, month + 1, day) * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]
+        return Date(timeIntervalSince1970: Double(seconds))
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Days since 1970-01-01 in the Gregorian calendar, counting years from March so that a leap day comes last.
+    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month > 2 ? year : year - 1
+        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + ofYear - 719_468
+    }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import Logging
+
+/// `grandstand doctor`: what stands between this machine and Apple.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Checks the installation, in order, and says what to do about each failure.",
+        discussion: """
+            Looks at settings, database, migrations and key files, then at the way to APNs (DNS, TCP, TLS, HTTP/2, the \
+            clock) and at what APNs says to each app in each environment. Changes nothing. Exits 1 when something failed.
+            """)
+
+    @Option(help: "Only this app, by its bundle ID.")
+    var app: String?
+
+    @Flag(help: "JSON on standard output.")
+    var json = false
+
+    func validate() throws {
+        if let app, BundleID(rawValue: app) == nil { throw ValidationError("--app \(app): \(BundleID.rule)") }
+    }
+
+    func run() async throws {
+        // Its report says all there is to say; logs would repeat it.
+        let logger = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
+        let doctor = Doctor(environment: ProcessInfo.processInfo.environment, logger: logger)
+        let report = await doctor.run(app: app.flatMap(BundleID.init))
+        print(json ? try report.json() : report.text)
+        if !report.isHealthy { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,52 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTP2
+internal import Testing
+
+@testable internal import GrandstandApp
+
+/// What the doctor makes of what it hears.
+struct DoctorTests {
+    @Test func `a date as HTTP has it is read`() {
+        #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
+        #expect(HTTPDate.parse("Thu, 01 Jan 1970 00:00:00 GMT") == Date(timeIntervalSince1970: 0))
+        #expect(HTTPDate.parse("Thu, 29 Feb 2024 23:59:59 GMT") == Date(timeIntervalSince1970: 1_709_251_199))
+    }
+
+    @Test(arguments: [
+        "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:00:00 GMT",
+    ])
+    func `anything else is no date`(text: String) { #expect(HTTPDate.parse(text) == nil) }
+
+    @Test func `a clock is off beyond a minute`() {
+        #expect(DoctorAtApple.clock(offBy: 60, "x").outcome == .ok)
+        #expect(DoctorAtApple.clock(offBy: -61, "x").outcome == .failed)
+        #expect(DoctorAtApple.clock(offBy: -61, "x").detail == "61 s behind APNs")
+    }
+
+    @Test(arguments: [
+        (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.proxy, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
+        (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
+    ])
+    func `the step that failed fails, those before it worked`(kind: HTTP2ConnectError.Kind, step: String) throws {
+        let checks = DoctorAtApple.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
+        let index = try #require(checks.firstIndex { $0.outcome == .failed })
+        #expect(checks[index].name == step)
+        #expect(checks[index].detail == "it broke")
+        #expect(checks[index].nextStep == "check this")
+        #expect(checks[..<index].allSatisfy { $0.outcome == .ok })
+        #expect(checks[(index + 1)...].allSatisfy { $0.outcome == .skipped })
+    }
+
+    @Test func `every refusal Apple documents fails or warns with a next step`() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
+        for row in APNsReason.table {
+            let answer = APNsAnswer<ChannelListing>.refused(APNsRefusal(status: row.status, reason: row.reason))
+            let checks = AppleAnswer.checks(answer, of: bundleID, "x")
+            let found = checks.filter { $0.outcome != .ok }
+            #expect(found.count == 1, "\(row.reason)")
+            #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(row.reason.rawValue) })
+        }
+    }
+}
