@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test lint format migrations bench docker clean
+.PHONY: help setup build demo run test sanitize soak lint format migrations bench docker clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -27,6 +27,17 @@ run: build ## the same set-up, staying up, with a key and calls to try
 test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+sanitize: setup ## the HTTP/2 tests under AddressSanitizer, then under ThreadSanitizer
+	swift build --build-tests --sanitize=address --scratch-path .build/address
+	swift test --skip-build --sanitize=address --scratch-path .build/address --filter '^HTTP2Tests' \
+		--experimental-maximum-parallelization-width $(TEST_WIDTH)
+	swift build --build-tests --sanitize=thread --scratch-path .build/thread
+	swift test --skip-build --sanitize=thread --scratch-path .build/thread --filter '^HTTP2Tests' \
+		--experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+soak: setup ## random faults between the client and APNs for SOAK_SECONDS=600
+	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
 lint: ## check format, imports and the embedded migrations
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

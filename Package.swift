@@ -56,16 +56,6 @@ let benchmarks: [Target] =
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
 
-/// Built only by scripts/fuzz, with the compiler's fuzzing runtime, which brings `main`.
-let fuzzers: [Target] =
-    Context.environment["GRANDSTAND_FUZZ"] != "1"
-    ? []
-    : [
-        .executableTarget(
-            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "HTTP2"], path: "Fuzz/HTTP2Fuzzer",
-            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
-    ]
-
 let package = Package(
     name: "grandstand",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -195,6 +185,6 @@ let package = Package(
         .testTarget(
             name: "APNsSimulatorTests", dependencies: ["APNsSimulator", "APNsWire", "HTTP2", crypto, log],
             swiftSettings: settings),
-    ] + benchmarks + fuzzers,
+    ] + benchmarks,
     swiftLanguageModes: [.v6]
 )

@@ -2,8 +2,9 @@
 # Requests per second of our HTTP/2 client beside h2load's, on the same server in the same run.
 #
 # nghttpd (one worker) runs on core 1, the client under test on core 0; three rounds, the clients taking turns;
-# 600-byte POSTs over TLS on one connection, 100 and 500 in flight. Prints medians and their ratio.
-# Needs the Debian packages nghttp2-server and nghttp2-client, openssl, and two cores.
+# 600-byte POSTs over TLS; CASES are connections x requests in flight on each. Prints the runs with the median rate.
+# Needs the Debian packages nghttp2-server, nghttp2-client, openssl and time, and two cores. With HTTPX_PYTHON, a Python
+# that has httpx[http2] (from PyPI), that is measured too.
 #
 #     GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
 #     Benchmarks/http2-vs-h2load.sh [requests per run, default 100000]
@@ -15,8 +16,8 @@ rounds=${ROUNDS:-3}
 port=${PORT:-$((20000 + RANDOM % 20000))}
 benchmark=${HTTP2_BENCHMARK:-.build/release/HTTP2Benchmark}
 
-for tool in nghttpd h2load openssl taskset; do
-    command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install nghttp2-server nghttp2-client openssl util-linux" >&2; exit 1; }
+for tool in nghttpd h2load openssl taskset /usr/bin/time; do
+    command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install nghttp2-server nghttp2-client openssl util-linux time" >&2; exit 1; }
 done
 [ -x "$benchmark" ] || { echo "build first: GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark" >&2; exit 1; }
 
@@ -42,38 +43,64 @@ done
 sleep 0.2
 kill -0 "$server" 2>/dev/null || { echo "nghttpd did not start on port $port:" >&2; cat "$work/nghttpd.log" >&2; exit 1; }
 
-h2load_rate() {  # in-flight
-    taskset -c 0 h2load --requests "$requests" --clients 1 --max-concurrent-streams "$1" --threads 1 \
-        --data "$work/body" "https://127.0.0.1:$port/" >"$work/h2load.log" 2>&1
+# Runs a command on core 0; its processor seconds and peak kilobytes go to $work/usage.
+measured() { taskset -c 0 /usr/bin/time --format '%U %S %M' --output "$work/usage" "$@"; }
+
+# Microseconds of processor time for a request, from $work/usage.
+cpu_per_request() { awk -v n="$requests" '{ printf "%.1f", ($1 + $2) * 1e6 / n }' "$work/usage"; }
+
+h2load_run() {  # connections in-flight [option...]: requests/s, CPU µs per request, MB
+    local clients=$1 streams=$2
+    shift 2
+    measured h2load --requests "$requests" --clients "$clients" --max-concurrent-streams "$streams" --threads 1 \
+        --data "$work/body" "$@" "https://127.0.0.1:$port/" >"$work/h2load.log" 2>&1
     grep -q " 0 failed, 0 errored" "$work/h2load.log" || { cat "$work/h2load.log" >&2; exit 1; }
-    sed -n 's|^finished in .*, \([0-9.]*\) req/s.*|\1|p' "$work/h2load.log" | cut -d. -f1
+    echo "$(sed -n 's|^finished in .*, \([0-9.]*\) req/s.*|\1|p' "$work/h2load.log" | cut -d. -f1)" \
+        "$(cpu_per_request)" "$(awk '{ print int($3 / 1024) }' "$work/usage")"
 }
 
-ours() {  # in-flight pool|loop
-    taskset -c 0 "$benchmark" 127.0.0.1 "$port" "$work/cert.pem" 1 "$1" "$requests" "$2" | tee -a "$work/ours.log"
+# Milliseconds that half and 99 of 100 requests took; a run of its own, since writing them down takes time.
+h2load_latency() {  # connections in-flight
+    rm -f "$work/latencies"
+    h2load_run "$1" "$2" --log-file="$work/latencies" >/dev/null
+    cut -f3 "$work/latencies" | sort -n |
+        awk '{ v[NR] = $1 } END { printf "p50 %.2f ms, p99 %.2f ms", v[int(NR / 2) + 1] / 1000, v[int(NR * .99)] / 1000 }'
 }
 
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+ours() {  # connections in-flight pool|loop: the same, then the program's own line
+    local line
+    line=$(taskset -c 0 "$benchmark" 127.0.0.1 "$port" "$work/cert.pem" "$1" "$2" "$requests" "$3")
+    echo "$line" >>"$work/ours.log"
+    echo "$line" | sed -E 's|^([0-9]+) requests/s, (p50 .* ms, p99 .* ms), ([0-9.]+) CPU s, .* ([0-9]+) MB peak|\1 \3 \4 \2|' |
+        awk -v n="$requests" '{ $2 = sprintf("%.1f", $2 * 1e6 / n); print }'
+}
 
-printf '%-10s %-8s %12s %8s  %s\n' "in flight" client "requests/s" ratio "our last run"
-for in_flight in 100 500; do
-    h2load=() pool=() loop=() pool_line= loop_line=
+python_run() {  # connections in-flight: httpx, a fiftieth of the requests
+    taskset -c 0 "$HTTPX_PYTHON" Benchmarks/httpx-load.py "https://127.0.0.1:$port/" "$work/cert.pem" "$work/body" \
+        "$1" "$2" $((requests / 50))
+}
+
+# The run with the median rate, from lines that begin with it.
+median() { sort -n | awk '{ l[NR] = $0 } END { print l[int((NR + 1) / 2)] }'; }
+
+printf '%-10s %-8s %10s %7s %14s %7s %5s  %s\n' "in flight" client requests/s ratio "CPU µs/request" ratio MB latency
+for case in ${CASES:-1x100 1x500 2x1000}; do
+    connections=${case%x*} in_flight=${case#*x}
+    rm -f "$work"/runs.*
     for _ in $(seq "$rounds"); do
-        h2load+=("$(h2load_rate "$in_flight")")
-        pool_line=$(ours "$in_flight" pool)
-        pool+=("${pool_line%% *}")
-        loop_line=$(ours "$in_flight" loop)
-        loop+=("${loop_line%% *}")
+        h2load_run "$connections" "$in_flight" >>"$work/runs.h2load"
+        ours "$connections" "$in_flight" loop >>"$work/runs.loop"
+        ours "$connections" "$in_flight" pool >>"$work/runs.pool"
+        if [ -n "${HTTPX_PYTHON-}" ]; then python_run "$connections" "$in_flight" >>"$work/runs.httpx"; fi
     done
-    base=$(median "${h2load[@]}")
-    for client in h2load pool loop; do
-        case $client in
-            h2load) rate=$base line= ;;
-            pool) rate=$(median "${pool[@]}") line=${pool_line#*, } ;;
-            loop) rate=$(median "${loop[@]}") line=${loop_line#*, } ;;
-        esac
-        printf '%-10s %-8s %12s %8s  %s\n' "1 x $in_flight" "$client" "$rate" \
-            "$(awk "BEGIN { printf \"%.2f\", $rate / $base }")" "$line"
+    read -r base base_cpu _ < <(median <"$work/runs.h2load")
+    for client in h2load loop pool httpx; do
+        [ -f "$work/runs.$client" ] || continue
+        read -r rate cpu megabytes latency < <(median <"$work/runs.$client")
+        if [ "$client" = h2load ]; then latency=$(h2load_latency "$connections" "$in_flight"); fi
+        printf '%-10s %-8s %10s %7s %14s %7s %5s  %s\n' "$connections x $in_flight" "$client" "$rate" \
+            "$(awk "BEGIN { printf \"%.3f\", $rate / $base }")" "$cpu" \
+            "$(awk "BEGIN { printf \"%.2f\", $cpu / $base_cpu }")" "$megabytes" "$latency"
     done
 done
 if grep -v ", 0 failed," "$work/ours.log"; then

@@ -27,6 +27,15 @@ import Testing
         }
     }
 
+    @Test func anExpiredCertificateIsRefused() async throws {
+        try await withServer(.echo, identity: TestAuthority.shared.expired) { server in
+            let error = try #require(await failure(configuration(server.port)))
+            #expect(error.kind == .tls)
+            #expect(error.message.contains("or is expired: check"), "\(error)")
+            #expect(error.message.contains("the clock"), "\(error)")
+        }
+    }
+
     @Test func theSystemDoesNotTrustTheTestAuthority() async throws {
         try await withServer(.echo) { server in
             let error = try #require(await failure(HTTP2ClientConfiguration(host: "127.0.0.1", port: server.port)))

@@ -25,6 +25,8 @@ struct TestAuthority: Sendable {
     let local: Identity
     /// A certificate for `elsewhere.example` alone.
     let elsewhere: Identity
+    /// As `local`, but its time is over.
+    let expired: Identity
 
     init() {
         let key = P256.Signing.PrivateKey()
@@ -41,9 +43,9 @@ struct TestAuthority: Sendable {
             let url = FileManager.default.temporaryDirectory.appending(path: "http2-tests-\(UUID().uuidString).pem")
             try Data(root.serializeAsPEM().pemString.utf8).write(to: url)
             file = url.path
-            local = try Self.identity(
-                [.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))], issuer: name,
-                key: key)
+            let here = [GeneralName.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))]
+            local = try Self.identity(here, issuer: name, key: key)
+            expired = try Self.identity(here, issuer: name, key: key, until: .now - 60)
             elsewhere = try Self.identity([.dnsName("elsewhere.example")], issuer: name, key: key)
         } catch {
             preconditionFailure("no certificates for the tests: \(error)")
@@ -56,12 +58,13 @@ struct TestAuthority: Sendable {
     }
 
     private static func identity(
-        _ names: [GeneralName], issuer: DistinguishedName, key: P256.Signing.PrivateKey
+        _ names: [GeneralName], issuer: DistinguishedName, key: P256.Signing.PrivateKey,
+        until: Date = .now + 86_400
     ) throws -> Identity {
         let own = P256.Signing.PrivateKey()
         let leaf = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey),
-            notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: issuer,
+            notValidBefore: .now - 3_600, notValidAfter: until, issuer: issuer,
             subject: Self.name("test server"),
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: Certificate.Extensions { SubjectAlternativeNames(names) },
