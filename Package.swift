@@ -29,6 +29,7 @@ let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-met
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -127,7 +128,9 @@ let package = Package(
         // APNs in a box, the API's client, the command line.
         .target(
             name: "APNsSimulator",
-            dependencies: ["APNsWire", "HTTP2", asn1, crypto, x509, lifecycle, log],
+            dependencies: [
+                "APNsWire", "HTTP2", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
+            ],
             swiftSettings: settings),
         .target(name: "GrandstandClient", swiftSettings: settings),
         .executableTarget(

@@ -14,4 +14,10 @@ package enum APNsLimits {
     package static let providerTokenLifetime = 3_600
     /// Seconds a provider token must be kept before it is replaced.
     package static let providerTokenMinimumAge = 1_200
+    /// Bytes of `apns-collapse-id`.
+    package static let collapseID = 64
+    /// Seconds a Live Activity is active at most: 8 hours.
+    package static let activityLifetime = 28_800
+    /// Seconds an ended Live Activity stays on the lock screen at most: 4 hours.
+    package static let endedActivityLifetime = 14_400
 }

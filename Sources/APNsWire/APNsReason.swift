@@ -20,7 +20,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
     package enum Meaning: Sendable, Hashable {
         /// Our request was malformed: repeating it cannot help.
         case badRequest
-        /// The channel does not exist (any more, or in this environment).
+        /// The channel or the device token does not exist (any more, or in this environment).
         case channelGone
         /// The app's registration at Apple stands in the way: capability, topic, path.
         case configuration
@@ -58,7 +58,11 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 }
 
 extension APNsReason {
+    package static let badCertificate = Self(canonical: "BadCertificate")
+    package static let badCertificateEnvironment = Self(canonical: "BadCertificateEnvironment")
     package static let badChannelId = Self(canonical: "BadChannelId")
+    package static let badCollapseId = Self(canonical: "BadCollapseId")
+    package static let badDeviceToken = Self(canonical: "BadDeviceToken")
     package static let badEnvironmentKeyInToken = Self(canonical: "BadEnvironmentKeyInToken")
     package static let badExpirationDate = Self(canonical: "BadExpirationDate")
     package static let badMessageId = Self(canonical: "BadMessageId")
@@ -66,10 +70,14 @@ extension APNsReason {
     package static let badPriority = Self(canonical: "BadPriority")
     package static let badRequestParams = Self(canonical: "BadRequestParams")
     package static let badRequestPayload = Self(canonical: "BadRequestPayload")
+    package static let badTopic = Self(canonical: "BadTopic")
     package static let broadcastFeatureNotEnabled = Self(canonical: "BroadcastFeatureNotEnabled")
     package static let cannotCreateChannelConfig = Self(canonical: "CannotCreateChannelConfig")
     package static let channelNotRegistered = Self(canonical: "ChannelNotRegistered")
+    package static let deviceTokenNotForTopic = Self(canonical: "DeviceTokenNotForTopic")
+    package static let duplicateHeaders = Self(canonical: "DuplicateHeaders")
     package static let expiredProviderToken = Self(canonical: "ExpiredProviderToken")
+    package static let expiredToken = Self(canonical: "ExpiredToken")
     package static let forbidden = Self(canonical: "Forbidden")
     package static let idleTimeout = Self(canonical: "IdleTimeout")
     package static let internalServerError = Self(canonical: "InternalServerError")
@@ -78,8 +86,10 @@ extension APNsReason {
     package static let methodNotAllowed = Self(canonical: "MethodNotAllowed")
     package static let missingChannelId = Self(canonical: "MissingChannelId")
     package static let missingChannelQueueSize = Self(canonical: "MissingChannelQueueSize")
+    package static let missingDeviceToken = Self(canonical: "MissingDeviceToken")
     package static let missingProviderToken = Self(canonical: "MissingProviderToken")
     package static let missingPushType = Self(canonical: "MissingPushType")
+    package static let missingTopic = Self(canonical: "MissingTopic")
     package static let payloadEmpty = Self(canonical: "PayloadEmpty")
     package static let payloadTooLarge = Self(canonical: "PayloadTooLarge")
     package static let serviceUnavailable = Self(canonical: "ServiceUnavailable")
@@ -88,33 +98,47 @@ extension APNsReason {
     package static let tooManyRequests = Self(canonical: "TooManyRequests")
     package static let topicDisallowed = Self(canonical: "TopicDisallowed")
     package static let topicMismatch = Self(canonical: "TopicMismatch")
+    package static let unregistered = Self(canonical: "Unregistered")
+    package static let unrelatedKeyIdInToken = Self(canonical: "UnrelatedKeyIdInToken")
 
-    /// Every reason known on the management and broadcast paths (apns-contract 2.5).
+    /// Every reason known: on the management and broadcast paths (apns-contract 2.5) and of device pushes (3.3).
     package static let table: [Row] = [
         Row(reason: badChannelId, status: 400, meaning: .channelGone),
+        Row(reason: badCollapseId, status: 400, meaning: .badRequest),
+        Row(reason: badDeviceToken, status: 400, meaning: .badRequest),
         Row(reason: badExpirationDate, status: 400, meaning: .badRequest),
         Row(reason: badMessageId, status: 400, meaning: .badRequest),
         Row(reason: badPriority, status: 400, meaning: .badRequest),
         Row(reason: badRequestParams, status: 400, meaning: .badRequest),
         Row(reason: badRequestPayload, status: 400, meaning: .badRequest),
+        Row(reason: badTopic, status: 400, meaning: .configuration),
         Row(reason: broadcastFeatureNotEnabled, status: 400, meaning: .configuration),
         Row(reason: cannotCreateChannelConfig, status: 400, meaning: .quota),
         Row(reason: channelNotRegistered, status: 400, meaning: .channelGone),
+        Row(reason: deviceTokenNotForTopic, status: 400, meaning: .badRequest),
+        Row(reason: duplicateHeaders, status: 400, meaning: .badRequest),
         Row(reason: idleTimeout, status: 400, meaning: .unavailable),
         Row(reason: invalidPushType, status: 400, meaning: .badRequest),
         Row(reason: missingChannelId, status: 400, meaning: .badRequest),
         Row(reason: missingChannelQueueSize, status: 400, meaning: .badRequest),
+        Row(reason: missingDeviceToken, status: 400, meaning: .badRequest),
         Row(reason: missingPushType, status: 400, meaning: .badRequest),
+        Row(reason: missingTopic, status: 400, meaning: .badRequest),
         Row(reason: payloadEmpty, status: 400, meaning: .badRequest),
         Row(reason: topicDisallowed, status: 400, meaning: .configuration),
+        Row(reason: badCertificate, status: 403, meaning: .credentials),
+        Row(reason: badCertificateEnvironment, status: 403, meaning: .credentials),
         Row(reason: badEnvironmentKeyInToken, status: 403, meaning: .credentials),
         Row(reason: expiredProviderToken, status: 403, meaning: .credentials),
         Row(reason: forbidden, status: 403, meaning: .credentials),
         Row(reason: invalidProviderToken, status: 403, meaning: .credentials),
         Row(reason: missingProviderToken, status: 403, meaning: .credentials),
         Row(reason: topicMismatch, status: 403, meaning: .configuration),
+        Row(reason: unrelatedKeyIdInToken, status: 403, meaning: .credentials),
         Row(reason: badPath, status: 404, meaning: .badRequest),
         Row(reason: methodNotAllowed, status: 405, meaning: .badRequest),
+        Row(reason: expiredToken, status: 410, meaning: .channelGone),
+        Row(reason: unregistered, status: 410, meaning: .channelGone),
         Row(reason: payloadTooLarge, status: 413, meaning: .badRequest),
         Row(reason: tooManyProviderTokenUpdates, status: 429, meaning: .throttled),
         Row(reason: tooManyRequests, status: 429, meaning: .throttled),

@@ -9,14 +9,19 @@ internal import UnixSignals
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulator",
-        abstract: "Behaves like APNs: broadcast channels over HTTP/2 and TLS, kept in memory.",
+        abstract: "Behaves like APNs: broadcast channels, device pushes and phones, over HTTP/2 and TLS.",
         discussion: """
-            Serves the development environment on --port and production on the next one, each with the management and \
-            the broadcast paths. Prints one line that begins with "listening" and serves until SIGTERM or SIGINT.
+            Serves the development environment on --port and production on the next one, each with the management, \
+            broadcast and device paths; a client that asks for one of Apple's hosts by name (SNI) gets that host alone. \
+            Prints one line that begins with "listening", then the lock screens as they change, and serves until \
+            SIGTERM or SIGINT.
 
             DIR/ca.pem is what a client must trust; DIR/AuthKey_SIMULATOR1.p8 is a provider key of key id SIMULATOR1 \
             and team SIMULATOR1. Both are made unless they are there. Tokens of any other AuthKey_<KEYID>.p8 in DIR \
             at the start are accepted too.
+
+            With --control-port a control API listens on loopback: journal, faults, phones, quirks. GET / lists its \
+            paths; docs/simulator.md describes them, the form of --faults, and every quirk.
             """)
 
     @Option(help: "The development environment's port; production has the next one. 0: two free ports.")
@@ -28,6 +33,24 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
+    @Option(help: "The port of the control API. 0: a free one. Without it there is none.")
+    var controlPort: Int?
+
+    @Option(help: "Where the control API listens. It asks for no password.")
+    var controlHost = SimulatorOptions(directory: "").controlHost
+
+    @Option(help: "A script of faults, in JSON, to begin with.")
+    var faults: String?
+
+    @Option(help: "A file that keeps apps, channels, messages and phones over restarts.")
+    var state: String?
+
+    @Option(help: ArgumentHelp("A behaviour by name; may be repeated.", valueName: "name=value"))
+    var quirk: [String] = []
+
+    @Flag(help: "Lists the quirks, their values (the default first) and their sources, and ends.")
+    var listQuirks = false
+
     @Option(help: "Capitals in a bundle ID on management paths: refused (403 TopicMismatch, as seen live) or accepted.")
     var capitals = CapitalsRule.refused
 
@@ -37,23 +60,72 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "KEYID=TEAM: that key's team; TEAM alone: the team of all other keys. May be repeated.")
     var team: [String] = []
 
-    func run() async throws {
-        var options = SimulatorOptions(directory: dir)
-        options.host = host
-        options.port = port
-        options.capitals = capitals
-        options.channelLimit = channelLimit
-        options.teams = try KeyTeams(parsing: team)
-        // Nothing reads the program's journal: refusals are logged as they happen.
-        options.journalCapacity = 0
+    @Option(
+        help: ArgumentHelp(
+            "KEYID=ENVIRONMENT or KEYID=ENVIRONMENT:TOPIC,TOPIC: what a key is bound to. May be repeated.",
+            valueName: "keyid=scope"))
+    var keyScope: [String] = []
 
+    @Option(help: "Requests the journal keeps.")
+    var journal = SimulatorOptions(directory: "").journalCapacity
+
+    @Option(help: "Where ids, and the rates of faults, follow from: the same requests meet the same luck.")
+    var seed: UInt64?
+
+    @Flag(inversion: .prefixedNo, help: "Prints the lock screens as they change.")
+    var lockScreens = true
+
+    func run() async throws {
+        if listQuirks { return Self.printQuirks() }
         let logger = Logger(label: "simulator") { StreamLogHandler.standardError(label: $0) }
-        let simulator = Simulator(options: options, logger: logger) { addresses in
-            try? FileHandle.standardOutput.write(contentsOf: Data("\(addresses)\n".utf8))
+        let simulator = Simulator(options: try options(), logger: logger) { addresses in
+            Self.printLine("\(addresses)")
         }
+        let printer = lockScreens ? Task { await Self.printLockScreens(of: simulator) } : nil
+        defer { printer?.cancel() }
         try await ServiceGroup(
             services: [simulator], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()
+    }
+
+    private func options() throws -> SimulatorOptions {
+        var options = SimulatorOptions(directory: dir)
+        options.host = host
+        options.port = port
+        options.controlPort = controlPort
+        options.controlHost = controlHost
+        options.capitals = capitals
+        options.channelLimit = channelLimit
+        options.teams = try KeyTeams(parsing: team)
+        options.keyScopes = try KeyScope.list(parsing: keyScope)
+        options.journalCapacity = journal
+        options.faultFile = faults
+        options.stateFile = state
+        if let seed { options.seed = seed }
+        try options.quirks.set(quirk)
+        return options
+    }
+
+    private static func printQuirks() {
+        for quirk in Quirks.table {
+            printLine("\(quirk.name)=\(quirk.values.joined(separator: "|"))\n    \(quirk.summary)\n    \(quirk.source)")
+        }
+    }
+
+    /// One line for each lock screen that changed.
+    private static func printLockScreens(of simulator: Simulator) async {
+        var shown: [String: [String]] = [:]
+        for await screens in simulator.lockScreenChanges() {
+            for (device, activities) in screens {
+                let lines = activities.map { "\($0)" }
+                guard shown.updateValue(lines, forKey: device) ?? [] != lines else { continue }
+                printLine("lock screen of \(device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))")
+            }
+        }
+    }
+
+    private static func printLine(_ text: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
     }
 }
 

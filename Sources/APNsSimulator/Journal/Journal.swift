@@ -10,7 +10,11 @@ struct Journal: Sendable {
         var continuation: AsyncStream<[JournalEntry]>.Continuation
     }
 
+    /// About so many bytes of entries are kept, however many entries that is.
+    static let byteCapacity = 32 << 20
+
     private var ring: Ring<JournalEntry>
+    private var bytes = 0
     private var waiters: [Waiter] = []
     private var recorded = 0
     private var lastWaiter = 0
@@ -21,7 +25,10 @@ struct Journal: Sendable {
 
     var entries: [JournalEntry] { ring.elements }
 
-    mutating func removeAll() { ring.removeAll() }
+    mutating func removeAll() {
+        ring.removeAll()
+        bytes = 0
+    }
 
     /// Adds an entry, numbering it.
     ///
@@ -30,7 +37,9 @@ struct Journal: Sendable {
         recorded += 1
         var entry = entry
         entry.number = recorded
-        _ = ring.append(entry)
+        bytes += entry.size
+        if let gone = ring.append(entry) { bytes -= gone.size }
+        while bytes > Self.byteCapacity, let gone = ring.removeOldest() { bytes -= gone.size }
         guard !waiters.isEmpty else { return [] }
         for index in waiters.indices where waiters[index].matches(entry) { waiters[index].found.append(entry) }
         let complete = waiters.filter { $0.found.count >= $0.count }

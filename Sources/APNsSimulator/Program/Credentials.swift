@@ -9,19 +9,24 @@ struct Credentials {
 
     /// PEM: the server's certificate.
     let certificate: String
+    /// PEM: a certificate of the same key for a name nobody asks for.
+    let otherCertificate: String
     /// PEM: its key.
     let serverKey: String
     /// Of every `AuthKey_<KEYID>.p8` in the folder.
     let providerKeys: [ProviderKey]
 
-    init(in folder: Folder, teams: KeyTeams, now: Date) throws(SimulatorError) {
+    init(
+        in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope] = [:], now: Date
+    ) throws(SimulatorError) {
         let authority = try CertificateAuthority(in: folder, now: now)
         let key = try Self.key(Self.serverKeyFile, in: folder)
         serverKey = key.pemRepresentation + "\n"
         certificate = try authority.issue(for: key, names: .standard, now: now)
+        otherCertificate = try authority.issue(for: key, names: .wrong, now: now)
         try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
         _ = try Self.key(Self.providerKeyFile, in: folder)
-        providerKeys = try Self.providerKeys(in: folder, teams: teams)
+        providerKeys = try Self.providerKeys(in: folder, teams: teams, scopes: scopes)
     }
 
     /// The P-256 key in a file; a new one, written there, if there is none.
@@ -39,13 +44,17 @@ struct Credentials {
         }
     }
 
-    private static func providerKeys(in folder: Folder, teams: KeyTeams) throws(SimulatorError) -> [ProviderKey] {
+    private static func providerKeys(
+        in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope]
+    ) throws(SimulatorError) -> [ProviderKey] {
         var keys: [ProviderKey] = []
         for name in try folder.names() where name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") {
             let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
             guard let pem = try folder.read(name) else { continue }
             do {
-                keys.append(try ProviderKey(keyID: keyID, teamID: teams[keyID], pem: pem))
+                var key = try ProviderKey(keyID: keyID, teamID: teams[keyID], pem: pem)
+                key.scope = scopes[keyID] ?? KeyScope()
+                keys.append(key)
             } catch {
                 throw SimulatorError("\(folder.path(name)) is not an EC P-256 private key in PEM: fix or remove it.")
             }

@@ -1,42 +1,80 @@
 internal import APNsWire
 internal import HTTP2
 
-/// One port: one environment's requests, and APNs' manners towards a connection.
+/// One port: one environment's requests, and APNs' manners towards a connection. A client that asks for one of Apple's
+/// hosts by name gets that host's environment and service, whatever the port.
 struct EnvironmentHandler: HTTP2ServerHandler {
-    /// Streams of a connection that has not shown a token yet (apns-contract section 6).
-    static let unprovenStreams = 1
-    /// And once it has; about 1,000 were seen live.
-    static let provenStreams = 1_000
-
     let environment: APNsEnvironment
     let exchange: Exchange
+    let connections: Connections
 
-    func opened(_ connection: HTTP2ServerConnection) {}
+    func opened(_ connection: HTTP2ServerConnection) {
+        let place = place(of: connection)
+        connections.insert(connection, place.environment)
+        exchange.change { memory, _ in
+            memory.counters.connectionsOpened += 1
+            memory.apns.opened(connection: connection.id)
+        }
+    }
 
-    func closed(_ connection: HTTP2ServerConnection) {}
+    func closed(_ connection: HTTP2ServerConnection) {
+        connections.remove(connection)
+        exchange.change { memory, _ in
+            memory.counters.connectionsClosed += 1
+            memory.apns.closed(connection: connection.id)
+        }
+    }
 
     func received(_ request: HTTP2ServerRequest, on stream: HTTP2ServerStream) {
+        let place = place(of: stream.connection)
         let request = SimulatorRequest(
-            environment: environment, connection: stream.connection.id, method: request.method, path: request.path,
-            headers: request.headers.map { .init($0.name, $0.value) }, body: request.body,
-            bodyIsCut: request.bodyTooLarge)
-        exchange.receive(request) { answer in
-            if answer.tokenAccepted { Self.open(stream.connection) }
+            environment: place.environment, service: place.service, connection: stream.connection.id,
+            method: request.method, path: request.path, headers: request.headers.map { .init($0.name, $0.value) },
+            body: request.body, bodyIsCut: request.bodyTooLarge)
+        exchange.receive(request) { steps in
+            for step in steps { perform(step, on: stream) }
+        }
+    }
+
+    /// Whether a connection fails before it is one.
+    func admission(serverName: String?) -> HTTP2Admission {
+        let environment = serverName.flatMap(HostService.named)?.environment ?? environment
+        return exchange.change { memory, _ in
+            guard let failure = memory.faults.claim(connectionTo: environment) else { return .serve }
+            memory.counters.connectionsFailed += 1
+            return failure == .handshake ? .close : .otherIdentity
+        }
+    }
+
+    private func place(
+        of connection: HTTP2ServerConnection
+    ) -> (service: HostService, environment: APNsEnvironment) {
+        connection.serverName.flatMap(HostService.named) ?? (.all, environment)
+    }
+
+    private func perform(_ step: Reaction.Step, on stream: HTTP2ServerStream) {
+        let connection = stream.connection
+        switch step {
+        case .respond(let answer):
             stream.respond(
-                status: answer.status, headers: answer.headers.map { HTTP2Header($0.name, $0.value, indexing: .never) },
-                body: answer.body)
+                status: answer.status,
+                headers: answer.headers.map { HTTP2Header($0.name, $0.value, indexing: .never) }, body: answer.body)
+        case .reset(let code): stream.reset(code: code)
+        case .effect(.maximumStreams(let streams)): connection.setMaximumConcurrentStreams(streams)
+        case .effect(.goAway(let reason, let code)):
+            connection.goAway(code: code, debugData: Self.debugData(reason))
+        case .goAwayBefore(let reason, let code):
+            connection.goAway(code: code, debugData: Self.debugData(reason), lastStream: stream.id - 2)
+        case .everybodyLeaves(let environment, let reason, let code):
+            for connection in connections.all(in: environment) {
+                connection.goAway(code: code, debugData: Self.debugData(reason))
+            }
+        case .pauseReading(let seconds): connection.pauseReading(for: .seconds(seconds))
+        case .cut: connection.close()
         }
     }
 
-    /// Opens the connection to many streams, the first time it has shown a good token.
-    private static func open(_ connection: HTTP2ServerConnection) {
-        let isFirst = connection.withUserInfo { info in
-            defer { info = Proven() }
-            return !(info is Proven)
-        }
-        if isFirst { connection.setMaximumConcurrentStreams(provenStreams) }
+    private static func debugData(_ reason: String) -> [UInt8] {
+        Array("{\"reason\":\(JSONText.quoted(reason))}".utf8)
     }
-
-    /// Stands on a connection that has shown a good token.
-    private struct Proven: Sendable {}
 }

@@ -9,62 +9,123 @@ final class Exchange: Sendable {
         var apns: SimulatorState
         var journal: Journal
         var interventions = Interventions()
+        var faults: FaultBook
+        var counters = Counters()
+        /// Seconds the simulator's clock is ahead.
+        var clockOffset = 0.0
+        var watchers = Watchers()
     }
 
-    /// One lock over all: a request is a few microseconds within it.
+    /// One lock over all: a request is a few microseconds within it. Change devices through `change`.
     let memory: Mutex<Memory>
-    private let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Date
     private let logger: Logger
 
-    init(_ apns: SimulatorState, journalCapacity: Int, now: @escaping @Sendable () -> Date, logger: Logger) {
-        memory = Mutex(Memory(apns: apns, journal: Journal(capacity: journalCapacity)))
-        self.now = now
+    init(
+        _ apns: SimulatorState, journalCapacity: Int, seed: UInt64, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        memory = Mutex(
+            Memory(apns: apns, journal: Journal(capacity: journalCapacity), faults: FaultBook(seed: seed)))
+        clock = now
         self.logger = logger
     }
 
-    /// - Parameter respond: called at once, later, or never; on any thread, without the lock.
-    func receive(_ request: SimulatorRequest, respond: @escaping @Sendable (SimulatorAnswer) -> Void) {
-        let now = now()
-        let (answer, action, completed) = memory.withLock { memory in
-            let action = memory.interventions.claim(request)
-            var answer: SimulatorAnswer
-            let fate: JournalEntry.Fate
-            switch action {
-            case .answer(let given):
-                answer = given
-                memory.apns.complete(&answer, requestID: request[header: APNsHeader.requestID])
-                fate = .answered
-            case .hold:
-                answer = memory.apns.handle(request, now: now)
-                fate = .held
-            case .drop:
-                answer = memory.apns.handle(request, now: now)
-                fate = .dropped
-            case nil:
-                answer = memory.apns.handle(request, now: now)
-                fate = .answered
-            }
+    /// Reads or changes what is remembered, at the simulator's time, and wakes those who watch the lock screens.
+    func change<Result: Sendable>(_ body: @Sendable (inout Memory, Date) -> Result) -> Result {
+        let clock = clock()
+        let (result, woken) = memory.withLock { memory in
+            let version = memory.apns.devices.version
+            let result = body(&memory, clock.addingTimeInterval(memory.clockOffset))
+            let isSame = memory.apns.devices.version == version
+            return (result, isSame ? [] : memory.watchers.take())
+        }
+        for continuation in woken { continuation.finish() }
+        return result
+    }
+
+    /// - Parameter perform: called at once, later, or never; on any thread, without the lock.
+    func receive(_ request: SimulatorRequest, perform: @escaping @Sendable ([Reaction.Step]) -> Void) {
+        let (reaction, completed) = change { memory, now in
+            var (answer, reaction, fault) = Self.decide(request, &memory, now: now)
+            if fault != nil { memory.counters.faultsActed += 1 }
+            let operation = answer?.operation
+            memory.counters.count(
+                .init(
+                    environment: request.environment, operation: operation, status: answer?.status ?? 0,
+                    reason: answer?.reason))
+            self.log(request, answer, fault)
+            let requestID = answer?[header: SimulatorState.idHeader(of: operation)] ?? ""
             let completed = memory.journal.record(
                 JournalEntry(
-                    number: 0, time: now, request: request, status: answer.status, reason: answer.reason, fate: fate))
-            return (answer, action, completed)
+                    number: 0, time: now, request: request, operation: operation, status: answer?.status ?? 0,
+                    reason: answer?.reason, requestID: requestID, fate: reaction.fate, fault: fault))
+            answer = nil
+            return (reaction, completed)
         }
-        log(request, answer)
-        switch action {
-        case .answer, nil: respond(answer)
-        case .hold(let hold): hold.keep { respond(answer) }
-        case .drop: break
+        if !reaction.steps.isEmpty { perform(reaction.steps) }
+        switch reaction.delay {
+        case nil: break
+        case .seconds(let seconds):
+            Task {
+                try? await Task.sleep(for: .seconds(seconds))
+                perform(reaction.later)
+            }
+        case .hold(let hold): hold.keep { perform(reaction.later) }
         }
         for waiter in completed { waiter.continuation.yield(waiter.found) }
     }
 
-    private func log(_ request: SimulatorRequest, _ answer: SimulatorAnswer) {
+    private static func decide(
+        _ request: SimulatorRequest, _ memory: inout Memory, now: Date
+    ) -> (SimulatorAnswer?, Reaction, fault: String?) {
+        if let action = memory.interventions.claim(request) {
+            let (answer, reaction) = intervene(action, request, &memory, now: now)
+            return (answer, reaction, nil)
+        }
+        guard let fault = memory.faults.claim(request) else {
+            let answer = memory.apns.handle(request, now: now)
+            return (answer, Reaction(answer), nil)
+        }
+        memory.apns.prepare(for: fault.action, request)
+        var answer: SimulatorAnswer?
+        if case .refuse(let reason, let status, let retryAfter) = fault.action {
+            answer = memory.apns.refusal(reason, status: status, retryAfter: retryAfter, to: request)
+        } else if fault.action.isProcessed {
+            answer = memory.apns.handle(request, postponing: fault.action == .reorder, now: now)
+        }
+        return (answer, Reaction(answer, fault.action, environment: request.environment), fault.name)
+    }
+
+    private static func intervene(
+        _ action: Interventions.Action, _ request: SimulatorRequest, _ memory: inout Memory, now: Date
+    ) -> (SimulatorAnswer, Reaction) {
+        if case .answer(var answer) = action {
+            memory.apns.complete(&answer, requestID: request[header: APNsHeader.requestID])
+            return (answer, Reaction(answer))
+        }
+        let answer = memory.apns.handle(request, now: now)
+        var reaction = Reaction(answer)
+        if case .hold(let hold) = action {
+            reaction.later = reaction.steps
+            reaction.delay = .hold(hold)
+            reaction.fate = .held
+        } else {
+            reaction.fate = .dropped
+        }
+        reaction.steps = []
+        return (answer, reaction)
+    }
+
+    private func log(_ request: SimulatorRequest, _ answer: SimulatorAnswer?, _ fault: String?) {
+        let isAccepted = answer.map { $0.reason == nil } ?? false
         logger.log(
-            level: answer.reason == nil ? .debug : .info, answer.reason == nil ? "request accepted" : "request refused",
+            level: isAccepted ? .debug : .info,
+            isAccepted ? "request accepted" : answer == nil ? "request not processed" : "request refused",
             metadata: [
                 "environment": "\(request.environment.rawValue)", "method": "\(request.method)",
-                "path": "\(request.path)", "status": "\(answer.status)", "reason": "\(answer.reason?.rawValue ?? "-")",
-                "apns-request-id": "\(answer[header: APNsHeader.requestID] ?? "-")",
+                "path": "\(request.path)", "status": "\(answer?.status ?? 0)",
+                "reason": "\(answer?.reason?.rawValue ?? "-")", "fault": "\(fault ?? "-")",
+                "apns-request-id": "\(answer?[header: APNsHeader.requestID] ?? "-")",
             ])
     }
 }

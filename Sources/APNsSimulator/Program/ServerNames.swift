@@ -10,6 +10,9 @@ struct ServerNames {
         dns: ["localhost", "simulator"] + apple,
         addresses: [[127, 0, 0, 1], [UInt8](repeating: 0, count: 15) + [1]])
 
+    /// What a client sees that took the wrong port (apns-contract 1.1): a good certificate of another host.
+    static let wrong = ServerNames(dns: ["another-host.invalid"], addresses: [])
+
     private static let apple = ["api", "api-broadcast", "api-manage-broadcast"].flatMap {
         ["\($0).push.apple.com", "\($0).sandbox.push.apple.com"]
     }

@@ -26,8 +26,9 @@ extension Simulator {
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment
     ) -> StoredMessage? {
-        let now = options.now()
-        return look { $0.apns.storedMessage(on: channelID, of: bundleID, in: environment, now: now) } ?? nil
+        exchange?.change { memory, now in
+            memory.apns.storedMessage(on: channelID, of: bundleID, in: environment, now: now)
+        } ?? nil
     }
 
     /// Waits until `count` requests that match are in the journal, those it holds already included; wakes by the
@@ -51,13 +52,17 @@ extension Simulator {
 
     @discardableResult
     func look<Result: Sendable>(_ body: @Sendable (inout Exchange.Memory) -> Result) -> Result? {
-        let exchange = running.withLock { phase -> Exchange? in
+        exchange?.change { memory, _ in body(&memory) }
+    }
+
+    /// `nil` before the start.
+    var exchange: Exchange? {
+        running.withLock { phase in
             switch phase {
             case .idle, .starting: nil
             case .running(let exchange, _, _): exchange
             case .stopped(let exchange): exchange
             }
         }
-        return exchange?.memory.withLock { body(&$0) }
     }
 }

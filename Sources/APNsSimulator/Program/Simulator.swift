@@ -15,13 +15,34 @@ package final class Simulator: Service {
     let running = Mutex(Phase.idle)
     private let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
+    let started = StartSignal()
+
+    /// Bytes of one body after which its stream is reset: no client that means well sends so many.
+    static let maximumBodyRead = 1 << 20
+    /// Of one environment at a time.
+    static let maximumConnections = 2_000
 
     enum Phase: Sendable {
         case idle
         case starting
-        case running(Exchange, [HTTP2Server], SimulatorAddresses)
+        case running(Exchange, Servers, SimulatorAddresses)
         /// What it saw can still be looked at.
         case stopped(Exchange?)
+    }
+
+    /// What listens.
+    struct Servers: Sendable {
+        var apns: [HTTP2Server] = []
+        var control: ControlServer?
+        var keeper: StateKeeper?
+
+        func stop() async {
+            await withTaskGroup(of: Void.self) { group in
+                for server in apns { group.addTask { await server.stop() } }
+                if let control { group.addTask { await control.stop() } }
+            }
+            await keeper?.stop()
+        }
     }
 
     /// - Parameter announce: called by `run()` once requests are served.
@@ -50,18 +71,18 @@ package final class Simulator: Service {
 
     /// Stops listening, closes the connections. Answers still withheld are never given.
     package func stop() async {
-        let servers = running.withLock { phase -> [HTTP2Server] in
+        let servers = running.withLock { phase -> Servers? in
             guard case .running(let exchange, let servers, _) = phase else {
                 if case .idle = phase { phase = .stopped(nil) }
-                return []
+                return nil
             }
             phase = .stopped(exchange)
             return servers
         }
-        await withTaskGroup(of: Void.self) { group in
-            for server in servers { group.addTask { await server.stop() } }
-        }
+        await servers?.stop()
+        started.fire()
         for waiter in look({ $0.journal.close() }) ?? [] { waiter.continuation.finish() }
+        for watcher in look({ $0.watchers.close() }) ?? [] { watcher.finish() }
     }
 
     /// Serves until graceful shutdown or cancellation; starts first, unless `start()` was called before.
@@ -85,42 +106,75 @@ package final class Simulator: Service {
     private func listen() async throws -> SimulatorAddresses {
         try options.validate()
         let folder = try Folder(options.directory)
-        let credentials = try Credentials(in: folder, teams: options.teams, now: options.now())
-        let exchange = Exchange(
-            SimulatorState(
-                keys: credentials.providerKeys, capitals: options.capitals, channelLimit: options.channelLimit,
-                seed: options.seed),
-            journalCapacity: options.journalCapacity, now: options.now, logger: logger)
+        let credentials = try Credentials(
+            in: folder, teams: options.teams, scopes: options.keyScopes, now: options.now())
+        let exchange = try prepare(credentials)
 
-        let development = try await serve(.development, port: options.port, credentials, exchange)
-        let production: HTTP2Server
+        var servers = Servers()
+        if let path = options.stateFile {
+            servers.keeper = try StateKeeper(exchange, path: path, logger: logger)
+        }
         do {
-            let port = options.port == 0 ? 0 : options.port + 1
-            production = try await serve(.production, port: port, credentials, exchange)
+            let connections = Connections()
+            for environment in APNsEnvironment.allCases {
+                let port = options.port == 0 ? 0 : options.port + servers.apns.count
+                servers.apns.append(try await serve(environment, port: port, credentials, exchange, connections))
+            }
+            if let port = options.controlPort {
+                servers.control = try await ControlServer.start(
+                    ControlRouter(exchange: exchange), host: options.controlHost, port: port)
+            }
         } catch {
-            await development.stop()
+            await servers.stop()
             throw error
         }
         let addresses = SimulatorAddresses(
-            host: SimulatorAddresses.reachable(options.host), developmentPort: development.port,
-            productionPort: production.port, caFile: folder.path(CertificateAuthority.certificateFile),
-            keyFile: folder.path(Credentials.providerKeyFile))
-        running.withLock { $0 = .running(exchange, [development, production], addresses) }
+            host: SimulatorAddresses.reachable(options.host), developmentPort: servers.apns[0].port,
+            productionPort: servers.apns[1].port, caFile: folder.path(CertificateAuthority.certificateFile),
+            keyFile: folder.path(Credentials.providerKeyFile),
+            controlURL: servers.control.map {
+                SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
+            })
+        servers.keeper?.start()
+        running.withLock { $0 = .running(exchange, servers, addresses) }
+        started.fire()
         return addresses
     }
 
+    /// APNs as it is before its first request.
+    private func prepare(_ credentials: Credentials) throws(SimulatorError) -> Exchange {
+        var state = SimulatorState(
+            keys: credentials.providerKeys, channelLimit: options.channelLimit, seed: options.seed)
+        state.quirks = options.quirks
+        let exchange = Exchange(
+            state, journalCapacity: options.journalCapacity, seed: options.seed, now: options.now, logger: logger)
+        if let path = options.faultFile {
+            let file = try FaultFile(path: path)
+            let failure = exchange.change { memory, _ in memory.faults.add(file) }
+            if let failure { throw failure }
+        }
+        return exchange
+    }
+
     private func serve(
-        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials, _ exchange: Exchange
+        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials, _ exchange: Exchange,
+        _ connections: Connections
     ) async throws -> HTTP2Server {
         var configuration = HTTP2ServerConfiguration(
             host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
             privateKey: .bytes(Array(credentials.serverKey.utf8)))
-        configuration.initialMaximumConcurrentStreams = EnvironmentHandler.unprovenStreams
+        configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
         // Beyond every documented limit, so that what is too large is refused in APNs' words.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
         // Answers come at once, or are withheld by a test that has ended: nothing is worth a long wait.
         configuration.drainTimeout = .milliseconds(250)
-        return try await HTTP2Server.start(
-            configuration, handler: EnvironmentHandler(environment: environment, exchange: exchange), logger: logger)
+        configuration.maximumBodyRead = Self.maximumBodyRead
+        configuration.maximumConnections = Self.maximumConnections
+        let handler = EnvironmentHandler(environment: environment, exchange: exchange, connections: connections)
+        configuration.admission = { handler.admission(serverName: $0) }
+        configuration.otherIdentity = (
+            .bytes(Array(credentials.otherCertificate.utf8)), .bytes(Array(credentials.serverKey.utf8))
+        )
+        return try await HTTP2Server.start(configuration, handler: handler, logger: logger)
     }
 }

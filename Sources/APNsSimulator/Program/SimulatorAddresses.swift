@@ -12,11 +12,16 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
     package let caFile: String
     /// The provider key made by the simulator.
     package let keyFile: String
+    /// Base URL of the control API, if there is one.
+    package var controlURL: String?
 
     /// The base URL that stands for Apple's hosts of one environment; both management and broadcasts.
     package func url(_ environment: APNsEnvironment) -> String {
-        let authority = host.contains(":") ? "[\(host)]" : host
-        return "https://\(authority):\(port(environment))"
+        Self.url("https", host, port(environment))
+    }
+
+    static func url(_ scheme: String, _ host: String, _ port: Int) -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
     /// The port of one environment.
@@ -30,6 +35,7 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
     /// The program's one line: `listening`, then `name=value` pairs.
     package var description: String {
         "listening development=\(url(.development)) production=\(url(.production)) ca=\(caFile) key=\(keyFile)"
+            + (controlURL.map { " control=\($0)" } ?? "")
     }
 
     /// An address that means "every interface" is not one to connect to.

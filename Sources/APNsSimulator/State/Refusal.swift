@@ -3,6 +3,11 @@ internal import APNsWire
 /// A check that failed: carries the reason out of the checks to the one place that makes it an answer.
 struct Refusal: Error, Hashable {
     var reason: APNsReason
+    /// Milliseconds since 1970: since when a device token is no good (410 only).
+    var timestamp: Int?
 
-    init(_ reason: APNsReason) { self.reason = reason }
+    init(_ reason: APNsReason, timestamp: Int? = nil) {
+        self.reason = reason
+        self.timestamp = timestamp
+    }
 }

@@ -1,23 +1,33 @@
 /// The newest elements of a sequence, at most `capacity` of them, oldest first.
 struct Ring<Element> {
     let capacity: Int
-    private var storage: [Element] = []
-    /// The oldest element, once `storage` is full.
+    private var storage: [Element?] = []
+    /// The oldest element; what lies before it is `nil`.
     private var start = 0
 
     /// - Parameter capacity: 0 keeps nothing.
     init(capacity: Int) { self.capacity = max(0, capacity) }
 
+    var count: Int { storage.count - start }
+
     /// - Returns: the element that had to go for the new one; the new one itself when nothing is kept.
     mutating func append(_ element: Element) -> Element? {
         guard capacity > 0 else { return element }
-        guard storage.count == capacity else {
-            storage.append(element)
-            return nil
-        }
+        let oldest = count == capacity ? removeOldest() : nil
+        storage.append(element)
+        return oldest
+    }
+
+    mutating func removeOldest() -> Element? {
+        guard count > 0 else { return nil }
         let oldest = storage[start]
-        storage[start] = element
-        start = (start + 1) % capacity
+        storage[start] = nil
+        start += 1
+        // Moved seldom enough that each element is moved once on average.
+        if start > 64, start * 2 > storage.count {
+            storage.removeFirst(start)
+            start = 0
+        }
         return oldest
     }
 
@@ -26,7 +36,7 @@ struct Ring<Element> {
         start = 0
     }
 
-    var elements: [Element] { Array(storage[start...]) + storage[..<start] }
+    var elements: [Element] { storage[start...].compactMap { $0 } }
 }
 
 extension Ring: Sendable where Element: Sendable {}

@@ -1,51 +1,69 @@
 internal import APNsWire
 
-/// What a method and a path ask for (apns-contract 1.2 and 2.1). Every route is served in both environments.
-struct Route: Hashable {
-    enum Operation: Hashable, CaseIterable {
+/// What a method and a path ask for (apns-contract 1.2, 2.1 and 3.1). Every route is served in both environments.
+package struct Route: Hashable, Sendable {
+    /// The names are those of the control API, too.
+    package enum Operation: String, Hashable, Sendable, CaseIterable {
         case create
         case read
         case delete
         case list
         case broadcast
+        case device
 
         /// Served by Apple's management hosts, where capitals in a bundle ID are refused (section 7).
-        var isManagement: Bool { self != .broadcast }
+        var isManagement: Bool { self != .broadcast && self != .device }
     }
 
     var operation: Operation
-    /// As it stands in the path.
-    var bundleID: String
+    /// As it stands in the path: a bundle ID, or a device token.
+    private var subject: Substring
 
     /// - Throws: `BadPath` for a path APNs does not serve (a query, an empty bundle ID or one outside `A-Z a-z 0-9 . -`
     ///   included); `MethodNotAllowed` for a known path with another method. Both come before the token is looked
     ///   at, as observed live on the send host (apns-contract 2.5).
     init(method: String, path: String) throws(Refusal) {
-        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
-        let operations: [String: Operation]
-        switch parts.count {
-        case 5 where parts[0] == "" && parts[1] == "1" && parts[2] == "apps" && parts[4] == "channels":
-            operations = ["POST": .create, "GET": .read, "DELETE": .delete]
-            bundleID = String(parts[3])
-        case 5 where parts[0] == "" && parts[1] == "1" && parts[2] == "apps" && parts[4] == "all-channels":
-            operations = ["GET": .list]
-            bundleID = String(parts[3])
-        case 5 where parts[0] == "" && parts[1] == "4" && parts[2] == "broadcasts" && parts[3] == "apps":
-            operations = ["POST": .broadcast]
-            bundleID = String(parts[4])
-        default:
+        let allowed: Operation?
+        if let app = path.part(between: "/4/broadcasts/apps/", and: "") {
+            subject = app
+            allowed = method == "POST" ? .broadcast : nil
+        } else if let app = path.part(between: "/1/apps/", and: "/channels") {
+            subject = app
+            allowed =
+                switch method {
+                case "POST": .create
+                case "GET": .read
+                case "DELETE": .delete
+                default: nil
+                }
+        } else if let app = path.part(between: "/1/apps/", and: "/all-channels") {
+            subject = app
+            allowed = method == "GET" ? .list : nil
+        } else if path == "/3/device" || path.hasPrefix("/3/device/") {
+            subject = path.dropFirst("/3/device/".count)
+            guard !subject.utf8.contains(UInt8(ascii: "/")) else { throw Refusal(.badPath) }
+            guard method == "POST" else { throw Refusal(.methodNotAllowed) }
+            operation = .device
+            return
+        } else {
             throw Refusal(.badPath)
         }
-        guard !bundleID.isEmpty, bundleID.utf8.allSatisfy(Self.isBundleIDByte) else { throw Refusal(.badPath) }
-        guard let operation = operations[method] else { throw Refusal(.methodNotAllowed) }
-        self.operation = operation
+        guard !subject.isEmpty, subject.utf8.allSatisfy(Self.isBundleIDByte) else { throw Refusal(.badPath) }
+        guard let allowed else { throw Refusal(.methodNotAllowed) }
+        operation = allowed
     }
+
+    /// As it stands in the path; empty for a device push.
+    var bundleID: String { operation == .device ? "" : String(subject) }
+
+    /// The hexadecimal text a device push goes to, as it stands in the path; empty for everything else.
+    var deviceToken: String { operation == .device ? String(subject) : "" }
 
     /// Apps are told apart without regard to case: the App Store has no two bundle IDs that differ only in it, and a
     /// management call in lowercase means the app whose broadcasts carry the registered case.
-    var appName: String { bundleID.lowercased() }
+    var appName: String { hasCapitals ? bundleID.lowercased() : bundleID }
 
-    var hasCapitals: Bool { bundleID.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
+    var hasCapitals: Bool { subject.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
 
     private static func isBundleIDByte(_ byte: UInt8) -> Bool {
         switch byte {
@@ -54,5 +72,18 @@ struct Route: Hashable {
             true
         default: false
         }
+    }
+}
+
+extension String {
+    /// What stands between a prefix and a suffix; `nil` without them. Bytes are compared, no characters.
+    fileprivate func part(between prefix: StaticString, and suffix: StaticString) -> Substring? {
+        let text = utf8
+        let outer = prefix.utf8CodeUnitCount + suffix.utf8CodeUnitCount
+        guard text.count >= outer, prefix.withUTF8Buffer({ text.starts(with: $0) }),
+            suffix.withUTF8Buffer({ text.suffix($0.count).elementsEqual($0) })
+        else { return nil }
+        let start = text.index(text.startIndex, offsetBy: prefix.utf8CodeUnitCount)
+        return self[start..<text.index(text.endIndex, offsetBy: -suffix.utf8CodeUnitCount)]
     }
 }

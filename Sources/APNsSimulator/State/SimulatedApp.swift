@@ -18,17 +18,31 @@ struct SimulatedApp: Sendable {
 
     func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
-    mutating func add(_ id: String, _ policy: StoragePolicy, now: Date) {
+    /// Deleted IDs that are remembered, the oldest first.
+    var deletedIDs: [String] { deletions.elements }
+
+    /// - Parameters:
+    ///   - broadcasts: and `stored`: of a channel that was there before a restart.
+    mutating func add(
+        _ id: String, _ policy: StoragePolicy, now: Date, broadcasts: Int = 0, stored: StoredMessage? = nil
+    ) {
         issued += 1
-        channels[id] = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
+        var channel = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
+        channel.broadcasts = broadcasts
+        channel.stored = stored
+        channels[id] = channel
     }
 
     /// - Returns: whether there was such a channel.
     mutating func delete(_ id: String) -> Bool {
         guard channels.removeValue(forKey: id) != nil else { return false }
-        deleted.insert(id)
-        if let forgotten = deletions.append(id) { deleted.remove(forgotten) }
+        remember(deleted: id)
         return true
+    }
+
+    mutating func remember(deleted id: String) {
+        guard deleted.insert(id).inserted else { return }
+        if let forgotten = deletions.append(id) { deleted.remove(forgotten) }
     }
 
     mutating func deleteAll() {

@@ -13,6 +13,10 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// The request carried a token APNs accepts: from here on the connection may have many streams
     /// (apns-contract section 6).
     package var tokenAccepted: Bool
+    /// What was asked for; `nil` when path or method were none of APNs'.
+    package internal(set) var operation: Route.Operation?
+    /// What else happens to the connection.
+    var effects: [ConnectionEffect] = []
 
     /// An answer in its parts; `apns-request-id` is added before it goes out.
     package init(
@@ -31,9 +35,19 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// - Parameter status: another status than the documented one; needed for reasons `APNsReason.table` lacks,
     ///   which are sent with 400 otherwise.
     package static func refusal(_ reason: APNsReason, status: Int? = nil) -> Self {
-        Self(
+        refusal(reason, spelled: reason.rawValue, status: status)
+    }
+
+    /// - Parameters:
+    ///   - spelling: the reason's text on the wire.
+    ///   - timestamp: milliseconds since 1970, for 410 (apns-contract 3.3).
+    static func refusal(
+        _ reason: APNsReason, spelled spelling: String, status: Int? = nil, timestamp: Int? = nil
+    ) -> Self {
+        let time = timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+        return Self(
             status: status ?? reason.status ?? 400, headers: [.init(APNsHeader.contentType, "application/json")],
-            body: Array("{\"reason\":\(JSONText.quoted(reason.rawValue))}".utf8), reason: reason)
+            body: Array("{\"reason\":\(JSONText.quoted(spelling))\(time)}".utf8), reason: reason)
     }
 
     /// The value of the first field of that (lowercase) name.

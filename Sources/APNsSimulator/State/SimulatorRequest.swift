@@ -18,6 +18,8 @@ package struct SimulatorRequest: Sendable, Hashable {
 
     /// Which of Apple's two worlds the port stands for.
     package var environment: APNsEnvironment
+    /// What is served under the name the client asked for.
+    package var service: HostService
     /// The HTTP/2 connection it came on; unique within the process.
     package var connection: Int
     /// Uppercase, as on the wire.
@@ -33,10 +35,12 @@ package struct SimulatorRequest: Sendable, Hashable {
 
     /// A request as it came; the parts that are left out were empty.
     package init(
-        environment: APNsEnvironment, connection: Int = 0, method: String, path: String, headers: [Header] = [],
+        environment: APNsEnvironment, service: HostService = .all, connection: Int = 0, method: String, path: String,
+        headers: [Header] = [],
         body: [UInt8] = [], bodyIsCut: Bool = false
     ) {
         self.environment = environment
+        self.service = service
         self.connection = connection
         self.method = method
         self.path = path

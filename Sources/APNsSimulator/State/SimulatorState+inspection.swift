@@ -21,13 +21,21 @@ extension SimulatorState {
     /// of the app in both environments, irreversibly (apns-contract 1.2).
     package mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
         let name = bundleID.lowercased()
+        revision += 1
         if isOn {
             capabilityOff.remove(name)
         } else {
             capabilityOff.insert(name)
             for environment in APNsEnvironment.allCases {
-                apps[AppKey(name: name, environment: environment)]?.deleteAll()
+                vanish(AppKey(name: name, environment: environment))
             }
         }
+    }
+
+    /// Every channel of an app is gone at once, as when its registration is lost.
+    mutating func vanish(_ app: AppKey) {
+        apps[app]?.deleteAll()
+        postponed = postponed.filter { $0.key.app != app }
+        revision += 1
     }
 }

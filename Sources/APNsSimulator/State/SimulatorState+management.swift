@@ -8,10 +8,9 @@ extension SimulatorState {
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
         if request.bodyIsCut { throw Refusal(.payloadTooLarge) }
-        let wanted = try CreateBody(request.body)
-        guard apps[app]?.count ?? 0 < channelLimit else { throw Refusal(.cannotCreateChannelConfig) }
-        let id = channelIDs.make(now: now, using: &random)
-        apps[app, default: SimulatedApp()].add(id, wanted.storagePolicy, now: now)
+        let wanted = try CreateBody(request.body, missingPolicy: quirks.missingPolicy)
+        guard apps[app]?.count ?? 0 < limits[app] ?? channelLimit else { throw Refusal(.cannotCreateChannelConfig) }
+        let id = addChannel(wanted.storagePolicy, to: app, now: now)
         if owners[app] == nil { owners[app] = team }
         return SimulatorAnswer(status: 201, headers: [.init(APNsHeader.channelID, id)])
     }
@@ -26,8 +25,9 @@ extension SimulatorState {
     /// Delete. An ID that is not there (any more) is 404 `BadPath`, as observed live (apns-contract C3).
     mutating func delete(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let id = try channelID(of: request)
-        guard apps[app]?.delete(id) == true else {
-            throw Refusal(ChannelIDs.isWellFormed(id) ? .badPath : .badChannelId)
+        guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
+        guard deleteChannel(ChannelKey(app: app, id: id)) else {
+            throw Refusal(quirks.unknownDeletion == .badPath ? .badPath : .channelNotRegistered)
         }
         return SimulatorAnswer(status: 204)
     }
@@ -38,6 +38,22 @@ extension SimulatorState {
         return .json(#"{"channels":[\#(ids.joined(separator: ","))]}"#)
     }
 
+    /// Makes a channel, whatever the limit.
+    mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Date) -> String {
+        let id = channelIDs.make(now: now, using: &random)
+        apps[app, default: SimulatedApp()].add(id, policy, now: now)
+        revision += 1
+        return id
+    }
+
+    /// - Returns: whether there was such a channel.
+    mutating func deleteChannel(_ channel: ChannelKey) -> Bool {
+        guard apps[channel.app]?.delete(channel.id) == true else { return false }
+        postponed[channel] = nil
+        revision += 1
+        return true
+    }
+
     /// The channel a request's `apns-channel-id` names.
     ///
     /// - Throws: `MissingChannelId`; `BadChannelId` for what is not base64 or was never issued for this app in this
@@ -45,7 +61,9 @@ extension SimulatorState {
     func channel(namedBy request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatedChannel {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }
-        throw Refusal(apps[app]?.wasDeleted(id) == true ? .channelNotRegistered : .badChannelId)
+        guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
+        let wasThere = apps[app]?.wasDeleted(id) == true || quirks.unknownChannel == .channelNotRegistered
+        throw Refusal(wasThere ? .channelNotRegistered : .badChannelId)
     }
 
     private func channelID(of request: SimulatorRequest) throws(Refusal) -> String {

@@ -1,10 +1,13 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// All APNs knows of its channels, and what it says to a request: a pure value, without sockets and clocks.
+/// All APNs knows of its channels and devices, and what it says to a request: a pure value, without sockets and clocks.
 package struct SimulatorState: Sendable {
-    let capitals: CapitalsRule
+    /// Named behaviours; may change at any time.
+    package var quirks: Quirks
+    /// Of one app in one environment, unless `limits` has another number.
     let channelLimit: Int
+    var limits: [AppKey: Int] = [:]
     var tokens: TokenJudge
     var apps: [AppKey: SimulatedApp] = [:]
     /// The team that made an app's first channel in an environment: the simulator has no developer portal to look it
@@ -12,12 +15,25 @@ package struct SimulatorState: Sendable {
     var owners: [AppKey: String] = [:]
     /// Apps (lowercase) without the Broadcast capability.
     var capabilityOff: Set<String> = []
+    var connections: [Int: ConnectionState] = [:]
+    /// Tokens per key, for the reading of the 20-minute rule that counts them so.
+    var keyTokens: [String: TokenHistory] = [:]
+    var devices = Devices()
+    /// Broadcasts a fault keeps back until the next one of their channel.
+    var postponed: [ChannelKey: [[UInt8]]] = [:]
     var channelIDs = ChannelIDs()
     var random: SeededRandom
+    /// Rises with every change that a restart should not forget.
+    var revision = 0
 
     struct AppKey: Hashable, Sendable {
         var name: String
         var environment: APNsEnvironment
+    }
+
+    struct ChannelKey: Hashable, Sendable {
+        var app: AppKey
+        var id: String
     }
 
     /// - Parameters:
@@ -28,7 +44,8 @@ package struct SimulatorState: Sendable {
         keys: [ProviderKey], capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels,
         seed: UInt64 = 0
     ) {
-        self.capitals = capitals
+        quirks = Quirks()
+        quirks.capitals = capitals
         self.channelLimit = channelLimit
         tokens = TokenJudge(keys: keys)
         random = SeededRandom(seed: seed)
@@ -38,60 +55,110 @@ package struct SimulatorState: Sendable {
     ///
     /// APNs' order of checks is undocumented. This is the simulator's, and it is fixed:
     ///
-    /// 1. path: 404 `BadPath`
+    /// 1. path, also one the named host does not serve: 404 `BadPath`
     /// 2. method on a known path: 405 `MethodNotAllowed` (before the token, as observed)
     /// 3. token: 403 `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`
-    /// 4. a `.push-type` suffix on the bundle ID: 400 `TopicDisallowed`
-    /// 5. another team than the token's made the app's first channel in this environment: 403 `TopicMismatch`
-    /// 6. capitals on a management path, when refused: 403 `TopicMismatch`
-    /// 7. capability: 400 `BroadcastFeatureNotEnabled`
-    /// 8. `apns-request-id`: 400 `BadMessageId`
-    /// 9. the operation's other headers, then the channel, then the body: see each operation
+    /// 4. the key's environment: 403 `BadEnvironmentKeyInToken`
+    /// 5. the connection: 403 `UnrelatedKeyIdInToken`, 429 `TooManyProviderTokenUpdates`
+    /// 6. a device push goes on with its own checks: see `push`
+    /// 7. a `.push-type` suffix on the bundle ID: 400 `TopicDisallowed`
+    /// 8. a topic outside the key's scope, or another team than the token's made the app's first channel in this
+    ///    environment: 403 `TopicMismatch`
+    /// 9. capitals on a management path, when refused: 403 `TopicMismatch`
+    /// 10. capability: 400 `BroadcastFeatureNotEnabled`
+    /// 11. `apns-request-id`: 400 `BadMessageId`
+    /// 12. the operation's other headers, then the channel, then the body: see each operation
     ///
-    /// Every answer carries `apns-request-id`: the request's own if it is well formed, else a new one.
+    /// Every answer carries `apns-request-id`, that to a device push `apns-id`: the request's own if it is well formed,
+    /// else a new one.
     package mutating func handle(_ request: SimulatorRequest, now: Date) -> SimulatorAnswer {
-        let requestID = request[header: APNsHeader.requestID]
-        let malformed = requestID.map { !RequestID.isCanonical($0) } ?? false
+        handle(request, postponing: false, now: now)
+    }
+
+    /// - Parameter postponing: keep the broadcast from devices until the next one of its channel.
+    mutating func handle(_ request: SimulatorRequest, postponing: Bool, now: Date) -> SimulatorAnswer {
+        var operation: Route.Operation?
         var tokenAccepted = false
         var answer: SimulatorAnswer
+        var requestID = request[header: APNsHeader.requestID]
         do throws(Refusal) {
             let route = try Route(method: request.method, path: request.path)
-            let token = try tokens.judge(authorization: request[header: APNsHeader.authorization], now: now)
+            operation = route.operation
+            if route.operation == .device { requestID = request[header: APNsHeader.id] }
+            guard request.service.serves(route.operation) else { throw Refusal(.badPath) }
+            let token = try authenticate(request, now: now)
             tokenAccepted = true
-            let app = AppKey(name: route.appName, environment: request.environment)
-            try checkTopic(of: route, app, team: token.teamID)
-            if malformed { throw Refusal(.badMessageId) }
-            answer = try perform(route.operation, request, in: app, team: token.teamID, now: now)
+            if route.operation == .device {
+                answer = try push(request, to: route.deviceToken, by: token.key, now: now)
+            } else {
+                let app = AppKey(name: route.appName, environment: request.environment)
+                try checkTopic(of: route, app, key: token.key)
+                if !isGood(requestID) { throw Refusal(.badMessageId) }
+                answer = try perform(
+                    route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
+            }
         } catch {
-            answer = .refusal(error.reason)
+            answer = .refusal(error.reason, spelled: quirks.spelling(of: error.reason), timestamp: error.timestamp)
         }
+        answer.operation = operation
         answer.tokenAccepted = tokenAccepted
-        complete(&answer, requestID: malformed ? nil : requestID)
+        complete(&answer, requestID: isGood(requestID) ? requestID : nil)
+        answer.effects =
+            connections[request.connection]?.note(answer, countsRefusals: quirks.refusals == .counted) ?? []
         return answer
     }
+
+    /// A connection is there; its requests will carry its number.
+    mutating func opened(connection: Int) { connections[connection] = ConnectionState() }
+
+    /// It is gone.
+    mutating func closed(connection: Int) { connections[connection] = nil }
 
     /// Gives an answer the id every answer has: `requestID`, or a new one.
     mutating func complete(_ answer: inout SimulatorAnswer, requestID: String?) {
         let id = requestID ?? RequestID.make(using: &random)
-        answer.headers.insert(.init(APNsHeader.requestID, id), at: 0)
+        answer.headers.insert(.init(Self.idHeader(of: answer.operation), id), at: 0)
     }
 
-    private func checkTopic(of route: Route, _ app: AppKey, team: String) throws(Refusal) {
+    static func idHeader(of operation: Route.Operation?) -> String {
+        operation == .device ? APNsHeader.id : APNsHeader.requestID
+    }
+
+    func isGood(_ requestID: String?) -> Bool {
+        requestID.map { RequestID.isCanonical(quirks.requestIDCapitals == .accepted ? $0.lowercased() : $0) } ?? true
+    }
+
+    private mutating func authenticate(_ request: SimulatorRequest, now: Date) throws(Refusal) -> ProviderToken {
+        let token = try tokens.judge(authorization: request[header: APNsHeader.authorization], now: now)
+        if let environment = token.key.scope.environment, environment != request.environment {
+            throw Refusal(.badEnvironmentKeyInToken)
+        }
+        try connections[request.connection]?.admit(token, countsTokens: quirks.tokenUpdates == .connection, now: now)
+        if quirks.tokenUpdates == .key { try keyTokens[token.key.keyID, default: .init()].admit(token, now: now) }
+        return token
+    }
+
+    private func checkTopic(of route: Route, _ app: AppKey, key: ProviderKey) throws(Refusal) {
         if app.name.contains(".push-type") { throw Refusal(.topicDisallowed) }
-        if let owner = owners[app], owner != team { throw Refusal(.topicMismatch) }
-        if capitals == .refused, route.operation.isManagement, route.hasCapitals { throw Refusal(.topicMismatch) }
+        if !key.scope.allows(topic: app.name) { throw Refusal(.topicMismatch) }
+        if let owner = owners[app], owner != key.teamID { throw Refusal(.topicMismatch) }
+        if quirks.capitals == .refused, route.operation.isManagement, route.hasCapitals {
+            throw Refusal(.topicMismatch)
+        }
         if capabilityOff.contains(app.name) { throw Refusal(.broadcastFeatureNotEnabled) }
     }
 
     private mutating func perform(
-        _ operation: Route.Operation, _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
+        _ operation: Route.Operation, _ request: SimulatorRequest, in app: AppKey, team: String, postponing: Bool,
+        now: Date
     ) throws(Refusal) -> SimulatorAnswer {
         switch operation {
         case .create: return try create(request, in: app, team: team, now: now)
         case .read: return try read(request, in: app)
         case .delete: return try delete(request, in: app)
         case .list: return list(in: app)
-        case .broadcast: return try broadcast(request, in: app, now: now)
+        case .broadcast: return try broadcast(request, in: app, postponing: postponing, now: now)
+        case .device: throw Refusal(.badPath)
         }
     }
 }

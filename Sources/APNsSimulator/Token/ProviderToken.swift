@@ -3,11 +3,12 @@ internal import Crypto
 internal import FoundationEssentials
 
 /// A provider token whose signature holds (apns-contract section 5).
-struct ProviderToken: Sendable, Hashable {
-    var keyID: String
-    var teamID: String
+struct ProviderToken: Sendable {
+    var key: ProviderKey
     /// Seconds since 1970.
     var issuedAt: Double
+
+    var teamID: String { key.teamID }
 
     /// Reads a JWT and verifies all of it that does not change with time.
     ///
@@ -26,13 +27,12 @@ struct ProviderToken: Sendable, Hashable {
             let ecdsa = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             key.publicKey.isValidSignature(ecdsa, for: Data(token.utf8.prefix(parts[0].count + 1 + parts[1].count)))
         else { throw Refusal(.invalidProviderToken) }
-        self.keyID = keyID
-        self.teamID = key.teamID
+        self.key = key
         self.issuedAt = issuedAt
     }
 
     /// base64url without padding (RFC 7515 section 2); `nil` for anything else.
-    private static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+    static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
         var standard: [UInt8] = []
         standard.reserveCapacity(text.count + 3)
         for byte in text {

@@ -13,17 +13,24 @@ enum BroadcastBody {
     /// How far APNs itself looks into a broadcast's `aps` is not documented. The simulator is strict with Apple's keys,
     /// because a device would drop the message in silence, and takes any other: custom keys beside `aps` are allowed,
     /// those within are ignored by devices.
-    static func check(_ body: [UInt8], isCut: Bool) throws(Refusal) {
+    ///
+    /// The quirk `payload` set to `lenient` leaves of 3 that it is a JSON object.
+    static func check(_ body: [UInt8], isCut: Bool, rule: Quirks.PayloadRule) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.broadcastPayload { throw Refusal(.payloadTooLarge) }
-        guard let aps = JSONObject(body)?.object("aps"), aps["timestamp"]?.integer != nil, isSound(aps) else {
+        guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
+        if rule == .lenient { return }
+        guard let aps = object.object("aps"), aps["event"] != .string("start"), isSound(aps) else {
             throw Refusal(.badRequestPayload)
         }
     }
 
-    private static func isSound(_ aps: [String: JSONObject.Value]) -> Bool {
+    /// Whether Apple's keys of an update or an end are as documented; what a start has beside them is not looked at.
+    static func isSound(_ aps: [String: JSONObject.Value]) -> Bool {
+        guard aps["timestamp"]?.integer != nil else { return false }
         switch aps["content-state"] {
-        case .object: guard aps["event"] == .string("update") || aps["event"] == .string("end") else { return false }
+        case .object:
+            guard ["start", "update", "end"].contains(where: { aps["event"] == .string($0) }) else { return false }
         case nil: guard aps["event"] == .string("end") else { return false }
         default: return false
         }

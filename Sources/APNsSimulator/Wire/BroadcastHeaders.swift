@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import FoundationEssentials
 
 /// The headers of a broadcast, beside its channel (apns-contract 2.2).
 struct BroadcastHeaders: Hashable {
@@ -10,18 +11,21 @@ struct BroadcastHeaders: Hashable {
     ///
     /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity`, in any case: `InvalidPushType`
     /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`;
-    ///    an instant gone by, or more than 8 hours ahead, is undocumented and accepted
+    ///    an instant gone by, or more than 8 hours ahead, is undocumented and accepted; all this as the quirks have it
     /// 3. `apns-priority` absent or not 1, 5 or 10: `BadPriority`
-    init(_ request: SimulatorRequest, storagePolicy: StoragePolicy) throws(Refusal) {
+    init(
+        _ request: SimulatorRequest, storagePolicy: StoragePolicy, quirks: Quirks, now: Date
+    ) throws(Refusal) {
         guard let pushType = request[header: APNsHeader.pushType], !pushType.isEmpty else {
             throw Refusal(.missingPushType)
         }
         guard pushType.lowercased() == PushType.header else { throw Refusal(.invalidPushType) }
 
-        guard let expiration = request[header: APNsHeader.expiration].flatMap(Self.number) else {
+        let standIn = quirks.missingExpiration == .accepted ? "0" : nil
+        guard let expiration = (request[header: APNsHeader.expiration] ?? standIn).flatMap(Self.number) else {
             throw Refusal(.badExpirationDate)
         }
-        if storagePolicy == .noMessageStored, expiration != 0 { throw Refusal(.badExpirationDate) }
+        if !Self.isAllowed(expiration, storagePolicy, quirks, now) { throw Refusal(.badExpirationDate) }
 
         guard
             let priority = request[header: APNsHeader.priority].flatMap(Self.number).flatMap(
@@ -31,8 +35,23 @@ struct BroadcastHeaders: Hashable {
         self.priority = priority
     }
 
+    private static func isAllowed(
+        _ expiration: Int, _ policy: StoragePolicy, _ quirks: Quirks, _ now: Date
+    ) -> Bool {
+        switch policy {
+        case .noMessageStored:
+            switch quirks.expirationWithoutStorage {
+            case .zero: expiration == 0
+            case .nonzero: expiration != 0
+            case .any: true
+            }
+        case .mostRecentMessageStored:
+            quirks.pastExpiration == .accepted || expiration == 0 || Double(expiration) > now.timeIntervalSince1970
+        }
+    }
+
     /// Digits and nothing else: `Int` by itself would take a sign.
-    private static func number(_ text: String) -> Int? {
+    static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
 }

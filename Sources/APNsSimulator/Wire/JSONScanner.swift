@@ -4,7 +4,7 @@ struct JSONScanner {
     static let maximumDepth = 512
 
     private let text: [UInt8]
-    private var index: Int
+    private(set) var index: Int
 
     init(_ text: [UInt8], from index: Int) {
         self.text = text
@@ -70,7 +70,7 @@ struct JSONScanner {
         }
     }
 
-    private mutating func number() -> Bool {
+    mutating func number() -> Bool {
         _ = take(UInt8(ascii: "-"))
         guard take(UInt8(ascii: "0")) || digits() else { return false }
         if take(UInt8(ascii: ".")) {
@@ -89,13 +89,13 @@ struct JSONScanner {
         return index > start
     }
 
-    private mutating func word(_ word: StaticString) -> Bool {
+    mutating func word(_ word: StaticString) -> Bool {
         guard word.withUTF8Buffer({ text[index...].starts(with: $0) }) else { return false }
         index += word.utf8CodeUnitCount
         return true
     }
 
-    private mutating func string() -> String? {
+    mutating func string() -> String? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         var units: [UInt8] = []
         while let byte = peek {
@@ -143,15 +143,17 @@ struct JSONScanner {
         return value
     }
 
-    private var peek: UInt8? { index < text.count ? text[index] : nil }
+    func text(from start: Int) -> String { String(decoding: text[start..<index], as: UTF8.self) }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    var peek: UInt8? { index < text.count ? text[index] : nil }
+
+    mutating func take(_ byte: UInt8) -> Bool {
         guard peek == byte else { return false }
         index += 1
         return true
     }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
 }

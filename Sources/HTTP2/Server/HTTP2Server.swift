@@ -2,6 +2,7 @@ package import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
+internal import NIOTLS
 
 /// A listening HTTP/2 server over TLS. Clients that do not choose `h2` by ALPN are dropped.
 package final class HTTP2Server: Sendable {
@@ -25,10 +26,26 @@ package final class HTTP2Server: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    guard connections.count < configuration.maximumConnections else {
+                        throw HTTP2ServerError("too many connections")
+                    }
                     let shell = ServerChannelHandler(configuration, handler: handler, logger: logger)
                     let connection = HTTP2ServerConnection(channel: channel, handler: shell)
                     shell.connection = connection
-                    try channel.pipeline.syncOperations.addHandlers([tls.handler(), shell])
+                    let bound = NIOLoopBound(shell, eventLoop: channel.eventLoop)
+                    let hello = SNIHandler { result in
+                        if case .hostname(let name) = result { connection.serverName = name }
+                        return channel.eventLoop.makeCompletedFuture {
+                            let admission = configuration.admission?(connection.serverName) ?? .serve
+                            guard admission != .close else { throw HTTP2ServerError("not admitted") }
+                            try channel.pipeline.syncOperations.addHandler(
+                                tls.handler(admission), position: .before(bound.value))
+                        }.flatMapErrorThrowing { error in
+                            channel.close(promise: nil)
+                            throw error
+                        }
+                    }
+                    try channel.pipeline.syncOperations.addHandlers([ByteToMessageHandler(hello), shell])
                     connections.insert(connection)
                     channel.closeFuture.whenComplete { _ in connections.remove(connection) }
                 }
@@ -64,6 +81,8 @@ private struct ServerConnections: Sendable {
     private let byID = NIOLockedValueBox<[Int: HTTP2ServerConnection]>([:])
 
     var all: [HTTP2ServerConnection] { byID.withLockedValue { Array($0.values) } }
+
+    var count: Int { byID.withLockedValue { $0.count } }
 
     func insert(_ connection: HTTP2ServerConnection) { byID.withLockedValue { $0[connection.id] = connection } }
 

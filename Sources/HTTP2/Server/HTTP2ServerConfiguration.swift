@@ -32,6 +32,15 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var idleTimeout: Duration = .seconds(3_600)
     /// How long `stop()` waits for the answers that are owed.
     package var drainTimeout: Duration = .seconds(2)
+    /// Bytes of one request's body, kept or dropped, after which its stream is reset with ENHANCE_YOUR_CALM: an endless
+    /// body ends here.
+    package var maximumBodyRead: Int = 16 << 20
+    /// Connections at a time; more are closed as they come.
+    package var maximumConnections: Int = .max
+    /// Decides about a connection once its ClientHello is read. `nil`: all are served.
+    package var admission: (@Sendable (_ serverName: String?) -> HTTP2Admission)?
+    /// Chain and key shown to connections admitted with `.otherIdentity`.
+    package var otherIdentity: (certificateChain: HTTP2PEM, privateKey: HTTP2PEM)?
 
     /// Everything else as the defaults above say.
     package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
@@ -40,4 +49,14 @@ package struct HTTP2ServerConfiguration: Sendable {
         self.certificateChain = certificateChain
         self.privateKey = privateKey
     }
+}
+
+/// What becomes of a connection whose client has said which server it wants.
+package enum HTTP2Admission: Sendable, Hashable {
+    /// TLS goes on.
+    case serve
+    /// Closed in the middle of the handshake, without an alert.
+    case close
+    /// TLS goes on with `HTTP2ServerConfiguration.otherIdentity`; without one as with `serve`.
+    case otherIdentity
 }

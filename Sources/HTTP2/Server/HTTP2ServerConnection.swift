@@ -14,6 +14,7 @@ package final class HTTP2ServerConnection: Sendable {
     private let loop: any EventLoop
     private let inbox: CommandInbox<ServerCommand>
     private let handler: NIOLoopBound<ServerChannelHandler>
+    private let name = NIOLockedValueBox<String?>(nil)
     private let userInfo = NIOLockedValueBox<(any Sendable)?>(nil)
 
     /// On the channel's loop.
@@ -32,6 +33,12 @@ package final class HTTP2ServerConnection: Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
+    /// The name the client asked for in its ClientHello (SNI, RFC 6066 3); `nil` when it named none.
+    package internal(set) var serverName: String? {
+        get { name.withLockedValue { $0 } }
+        set { name.withLockedValue { $0 = newValue } }
+    }
+
     /// Whatever the handler wants to remember about this connection, under a lock.
     package func withUserInfo<Result>(_ body: (inout (any Sendable)?) throws -> Result) rethrows -> Result {
         try userInfo.withLockedValue(body)
@@ -48,6 +55,9 @@ package final class HTTP2ServerConnection: Sendable {
     package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         order(.goAway(code: code, debugData: debugData, lastStream: lastStream))
     }
+
+    /// Reads nothing from the peer for so long: it fills its windows and the socket, and waits. Each call counts anew.
+    package func pauseReading(for duration: Duration) { order(.pauseReading(duration)) }
 
     /// Cuts the connection below TLS, without a word: as if the process was killed.
     package func close() { order(.cut) }

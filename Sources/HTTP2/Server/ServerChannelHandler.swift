@@ -10,6 +10,7 @@ enum ServerCommand: Sendable {
     case reset(slot: Int, stream: Int32, code: UInt32)
     case setMaximumConcurrentStreams(Int)
     case goAway(code: UInt32, debugData: [UInt8], lastStream: Int?)
+    case pauseReading(Duration)
     case drain
     case cut
 }
@@ -39,6 +40,8 @@ final class ServerChannelHandler: ChannelInboundHandler {
     private let handshakeDeadline: NIODeadline
     private var drainDeadline: NIODeadline?
     private var idle: IdleWatch
+    /// The end of a pause in reading.
+    private var resumption: Scheduled<Void>?
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
     init(_ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger) {
@@ -128,6 +131,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
         case .setMaximumConcurrentStreams(let limit): driver.session?.setMaximumConcurrentStreams(limit)
         case .goAway(let code, let debugData, let last):
             driver.session?.leave(code: code, debugData: debugData, lastStream: last)
+        case .pauseReading(let duration): pauseReading(for: TimeAmount(duration))
         case .drain: drain()
         case .cut: cut()
         }
@@ -139,6 +143,16 @@ final class ServerChannelHandler: ChannelInboundHandler {
         // Before TLS is done there is nobody to say goodbye to.
         guard let session = driver.session else { return end("the server stops") }
         session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
+    }
+
+    private func pauseReading(for amount: TimeAmount) {
+        guard let context, !isEnded else { return }
+        resumption?.cancel()
+        context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
+        let channel = context.channel
+        resumption = context.eventLoop.scheduleTask(in: amount) {
+            channel.setOption(.autoRead, value: true).whenFailure { _ in }
+        }
     }
 
     /// Ends the socket below TLS: the peer sees what it would see of a process that was killed.
@@ -206,6 +220,8 @@ final class ServerChannelHandler: ChannelInboundHandler {
         streams.stop()
         timer?.task.cancel()
         timer = nil
+        resumption?.cancel()
+        resumption = nil
         context?.close(promise: nil)
         if let connection {
             logger.debug(

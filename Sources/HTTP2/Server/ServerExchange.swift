@@ -4,6 +4,8 @@ final class ServerExchange {
     var request = HTTP2ServerRequest(method: "", path: "", authority: "", headers: [], body: [])
     /// Bytes of the request's fields as RFC 9113 6.5.2 counts them, trailers included.
     var headerListSize = 0
+    /// Bytes of the request's body, kept or not.
+    var bodySize = 0
     /// Header blocks so far: the second one is trailers.
     var blocks = 0
     /// The whole request is here.

@@ -90,6 +90,11 @@ extension ServerStreams: SessionEvents {
 
     func data(slot: Int, bytes: UnsafeBufferPointer<UInt8>) {
         guard let exchange = exchanges[slot], !exchange.isSettled else { return }
+        exchange.bodySize += bytes.count
+        guard exchange.bodySize <= configuration.maximumBodyRead else {
+            reset(slot: slot, stream: exchange.stream, code: HTTP2ErrorCode.enhanceYourCalm.rawValue)
+            return
+        }
         let room = configuration.maximumRequestBody - exchange.request.body.count
         exchange.request.body.append(contentsOf: bytes.prefix(room))
         if bytes.count > room { exchange.request.bodyTooLarge = true }

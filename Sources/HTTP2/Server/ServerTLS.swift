@@ -4,17 +4,30 @@ internal import NIOSSL
 /// TLS as a server wants it: 1.2 or newer, ALPN `h2` and nothing else.
 struct ServerTLS: Sendable {
     private let context: NIOSSLContext
+    private let otherContext: NIOSSLContext?
 
     init(_ configuration: HTTP2ServerConfiguration) throws(HTTP2ServerError) {
-        let chain = try Self.certificates(configuration.certificateChain)
-        let key = try Self.key(configuration.privateKey)
+        context = try Self.context(configuration.certificateChain, configuration.privateKey)
+        otherContext =
+            if let other = configuration.otherIdentity {
+                try Self.context(other.certificateChain, other.privateKey)
+            } else {
+                nil
+            }
+    }
+
+    private static func context(
+        _ certificateChain: HTTP2PEM, _ privateKey: HTTP2PEM
+    ) throws(HTTP2ServerError) -> NIOSSLContext {
+        let chain = try certificates(certificateChain)
+        let key = try key(privateKey)
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2"]
         tls.shutdownTimeout = .seconds(1)
         do {
-            context = try NIOSSLContext(configuration: tls)
+            return try NIOSSLContext(configuration: tls)
         } catch {
             throw HTTP2ServerError(
                 "the certificate and the private key don't work together (\(ConnectProgress.lossText(error))): check "
@@ -23,7 +36,9 @@ struct ServerTLS: Sendable {
     }
 
     /// A fresh handler for one connection.
-    func handler() -> NIOSSLServerHandler { NIOSSLServerHandler(context: context) }
+    func handler(_ admission: HTTP2Admission) -> NIOSSLServerHandler {
+        NIOSSLServerHandler(context: admission == .otherIdentity ? otherContext ?? context : context)
+    }
 
     private static func certificates(_ pem: HTTP2PEM) throws(HTTP2ServerError) -> [NIOSSLCertificate] {
         do {

@@ -10,6 +10,8 @@ struct Bench {
 
     let provider = Provider()
     var state: SimulatorState
+    /// What requests come on; nothing is remembered of a connection that was not opened.
+    var connection = 0
     /// A channel that stores nothing, one that stores, one deleted.
     private(set) var none = ""
     private(set) var stored = ""
@@ -37,7 +39,8 @@ struct Bench {
         let all = ["authorization": "bearer \(token)"].merging(headers) { $1 }
         let fields = all.filter { $0.value != "" }.sorted { $0.key < $1.key }
         let request = SimulatorRequest(
-            environment: environment, method: method, path: path, headers: fields.map { .init($0.key, $0.value) },
+            environment: environment, connection: connection, method: method, path: path,
+            headers: fields.map { .init($0.key, $0.value) },
             body: Array(body.utf8))
         return state.handle(request, now: now)
     }

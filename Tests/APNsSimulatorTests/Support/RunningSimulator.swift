@@ -16,10 +16,12 @@ struct RunningSimulator: Sendable {
     @discardableResult
     static func with<Result: Sendable>(
         in directory: String, capitals: CapitalsRule = .refused,
+        options change: (inout SimulatorOptions) -> Void = { _ in },
         _ body: (RunningSimulator) async throws -> Result
     ) async throws -> Result {
         var options = SimulatorOptions(directory: directory)
         options.capitals = capitals
+        change(&options)
         let simulator = Simulator(options: options, logger: logger)
         let addresses = try await simulator.start()
         do {
@@ -36,11 +38,12 @@ struct RunningSimulator: Sendable {
     }
 
     func connect(
-        _ environment: APNsEnvironment = .development, trusting file: String? = nil
+        _ environment: APNsEnvironment = .development, trusting file: String? = nil, naming name: String? = nil
     ) async throws -> HTTP2ClientConnection {
         var configuration = HTTP2ClientConfiguration(
             host: addresses.host, port: addresses.port(environment))
         configuration.trustRoots = .file(file ?? addresses.caFile)
+        configuration.serverName = name
         return try await HTTP2ClientConnection.connect(configuration, logger: Self.logger)
     }
 

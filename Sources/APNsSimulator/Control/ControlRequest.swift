@@ -1,0 +1,80 @@
+/// A request to the control API.
+struct ControlRequest: Sendable, Hashable {
+    var method: String
+    /// The path's parts, percent-decoded, without empty ones.
+    var path: [String]
+    /// The query's parameters, percent-decoded; `+` is a plus, as channel IDs have them.
+    var query: [(name: String, value: String)]
+    var body: [UInt8]
+
+    /// - Returns: `nil` when a part is not UTF-8 once decoded.
+    init?(method: String, target: String, body: [UInt8] = []) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        self.method = method
+        self.body = body
+        path = []
+        query = []
+        for part in (parts.first ?? "").split(separator: "/") {
+            guard let text = Self.decode(part) else { return nil }
+            path.append(text)
+        }
+        guard parts.count == 2 else { return }
+        for pair in parts[1].split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = sides.first.flatMap(Self.decode),
+                let value = sides.count == 2 ? Self.decode(sides[1]) : ""
+            else { return nil }
+            query.append((name, value))
+        }
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.method == right.method && left.path == right.path && left.body == right.body
+            && left.query.elementsEqual(right.query) { $0 == $1 }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(path)
+    }
+
+    /// The body as JSON; an empty one is an empty object.
+    ///
+    /// - Throws: when it is not JSON.
+    func json() throws(SimulatorError) -> JSONValue {
+        if body.isEmpty { return [:] }
+        guard let value = JSONValue(parsing: body) else { throw SimulatorError("The body is not JSON in UTF-8.") }
+        return value
+    }
+
+    /// The query's parameters as members of an object, so that they are read, and mistakes told, as those of bodies.
+    ///
+    /// - Parameter numbers: the names whose values are numbers.
+    func parameters(known: [String], numbers: [String]) throws(SimulatorError) -> JSONFields {
+        let members = query.map { name, value in
+            JSONValue.Member(name: name, value: numbers.contains(name) ? .number(value) : .string(value))
+        }
+        return try JSONFields(.object(members), at: "the query", known: known)
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}

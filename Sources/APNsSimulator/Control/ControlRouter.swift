@@ -1,0 +1,59 @@
+internal import APNsWire
+
+/// The control API: what a test or a person may ask of a simulator, and turn. docs/simulator.md describes it.
+struct ControlRouter: Sendable {
+    /// One line each, as `GET /` lists them.
+    static let routes = [
+        "GET /journal: requests, filtered by query; with count and timeout it waits for so many",
+        "DELETE /journal: forgets them",
+        "GET, DELETE /counters",
+        "GET /apps: what there is",
+        "PATCH /apps/{bundleId}: broadcastCapability, channelLimit with environment",
+        "GET, POST, DELETE /apps/{bundleId}/{environment}/channels",
+        "GET, DELETE /apps/{bundleId}/{environment}/channels/{channelId}",
+        "GET, POST, DELETE /faults",
+        "DELETE /faults/{name}",
+        "GET, POST /devices",
+        "GET, PATCH, DELETE /devices/{id}",
+        "POST /devices/{id}/activities",
+        "DELETE /devices/{id}/activities/{number}",
+        "DELETE /tokens/{token}: no good any more",
+        "GET /lock-screens: what people see; with after and timeout it waits for a change",
+        "GET, PATCH, DELETE /quirks",
+        "GET, PATCH /clock",
+    ]
+
+    let exchange: Exchange
+
+    /// Answers a request; waits when it asks for that.
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        do throws(SimulatorError) {
+            switch request.path.first {
+            case nil where request.method == "GET": return .ok(["routes": .strings(Self.routes)])
+            case "journal": return try await journal(request)
+            case "counters": return try counters(request)
+            case "apps": return try apps(request)
+            case "faults": return try faults(request)
+            case "devices": return try devices(request)
+            case "tokens": return try tokens(request)
+            case "lock-screens": return try await lockScreens(request)
+            case "quirks": return try quirks(request)
+            case "clock": return try clock(request)
+            default: return .failure(404, "There is no such path: GET / lists those there are.")
+            }
+        } catch {
+            return .failure(400, error.message)
+        }
+    }
+
+    static func methodNotAllowed(_ request: ControlRequest) -> ControlAnswer {
+        .failure(405, "\(request.method) is not for this path: GET / lists what is.")
+    }
+
+    static func environment(_ name: String) throws(SimulatorError) -> APNsEnvironment {
+        guard let environment = APNsEnvironment(rawValue: name) else {
+            throw SimulatorError("\"\(name)\" is no environment: write development or production.")
+        }
+        return environment
+    }
+}

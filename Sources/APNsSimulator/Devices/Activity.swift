@@ -1,0 +1,91 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// A Live Activity on one device.
+struct Activity: Sendable, Hashable {
+    enum State: String, Sendable {
+        case active
+        /// Its stale date has come.
+        case stale
+        /// Over, and still to be seen.
+        case ended
+        /// Gone from the lock screen.
+        case dismissed
+    }
+
+    /// Why a push changed nothing.
+    enum Drop: String, Sendable, Error {
+        case outOfDate = "its timestamp is older than what is shown"
+        case tie = "its timestamp is that of what is shown"
+        case tooFarAhead = "its timestamp is more than 8 hours ahead"
+        case ended = "the activity has ended"
+        case isStart = "the activity has begun already"
+    }
+
+    /// 1 for the first of its device.
+    let number: Int
+    /// In lowercase, as apps are told apart.
+    let app: String
+    let attributesType: String
+    /// JSON.
+    let attributes: [UInt8]
+    let startedAt: Date
+    /// The channel it listens to.
+    let channelID: String?
+    /// Its own push token, in hexadecimal.
+    let updateToken: String?
+    /// JSON, as it came.
+    var contentState: [UInt8]
+    /// Of the newest push applied.
+    var timestamp: Int
+    /// JSON, as it came with the newest push that had one.
+    var alert: [UInt8]?
+    var staleDate: Date?
+    var relevance: Double?
+    var endedAt: Date?
+    var dismissalDate: Date?
+    var isRemoved = false
+    /// Pushes applied, the start included.
+    var applied = 1
+
+    /// What it is at an instant. Active for 8 hours at most, to be seen for 4 hours more (apns-contract section 4).
+    func state(at now: Date) -> State {
+        if isRemoved { return .dismissed }
+        let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))
+        let end = min(endedAt ?? limit, limit)
+        guard now >= end else {
+            if let staleDate, staleDate <= now { return .stale }
+            return .active
+        }
+        let latest = end.addingTimeInterval(Double(APNsLimits.endedActivityLifetime))
+        return now >= min(dismissalDate ?? latest, latest) ? .dismissed : .ended
+    }
+
+    /// Shows an update or an end.
+    ///
+    /// - Throws: why nothing changed. An end may have an older timestamp than what is shown.
+    mutating func apply(_ push: LivePush, tie: Quirks.TimestampTie, now: Date) throws(Drop) {
+        switch state(at: now) {
+        case .ended, .dismissed: throw .ended
+        case .active, .stale: break
+        }
+        if push.event == .start { throw .isStart }
+        if Double(push.timestamp) > now.timeIntervalSince1970 + Double(APNsLimits.activityLifetime) {
+            throw .tooFarAhead
+        }
+        if push.event == .update {
+            if push.timestamp < timestamp { throw .outOfDate }
+            if push.timestamp == timestamp, tie == .dropped { throw .tie }
+        }
+        if push.timestamp >= timestamp { contentState = push.contentState ?? contentState }
+        timestamp = max(timestamp, push.timestamp)
+        alert = push.alert ?? alert
+        staleDate = push.staleDate
+        relevance = push.relevance ?? relevance
+        applied += 1
+        if push.event == .end {
+            endedAt = now
+            dismissalDate = push.dismissalDate
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// All devices, and who listens to what.
+struct Devices: Sendable {
+    /// Whose a token is.
+    struct Address: Sendable, Hashable {
+        enum Kind: Sendable, Hashable {
+            case start
+            case update(activity: Int)
+        }
+
+        var device: String
+        /// In lowercase.
+        var app: String
+        var kind: Kind
+        /// Why it is no good any more, and since when.
+        var gone: Gone?
+
+        struct Gone: Sendable, Hashable {
+            /// `Unregistered` or `ExpiredToken`.
+            var reason: APNsReason
+            var since: Date
+        }
+    }
+
+    /// More are refused.
+    static let capacity = 100_000
+
+    private(set) var byID: [String: Device] = [:]
+    private(set) var tokens: [String: Address] = [:]
+    private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]
+    /// Rises with every change of what some lock screen shows, time aside.
+    private(set) var version = 0
+
+    var isEmpty: Bool { byID.isEmpty }
+
+    var sorted: [Device] { byID.values.sorted { $0.id < $1.id } }
+
+    func listens(to channel: SimulatorState.ChannelKey) -> Bool { listeners[channel] != nil }
+
+    // MARK: Making and changing
+
+    mutating func add(_ device: Device) {
+        byID[device.id] = device
+        for (app, token) in device.startTokens {
+            tokens[token] = Address(device: device.id, app: app, kind: .start)
+        }
+        for activity in device.activities { listen(device, activity) }
+        version += 1
+    }
+
+    /// What is shown may have changed with time.
+    mutating func touch() { version += 1 }
+
+    mutating func remove(_ id: String) -> Bool {
+        guard let device = byID.removeValue(forKey: id) else { return false }
+        tokens = tokens.filter { $0.value.device != id }
+        for activity in device.activities { stopListening(device, activity) }
+        version += 1
+        return true
+    }
+
+    /// Changes a device in place.
+    mutating func change<Result>(_ id: String, _ body: (inout Device) -> Result) -> Result? {
+        guard byID[id] != nil else { return nil }
+        version += 1
+        return byID[id].map { device in
+            var device = device
+            // Let go of the dictionary's copy, so that nothing is copied.
+            byID[id] = nil
+            defer { byID[id] = device }
+            return body(&device)
+        }
+    }
+
+    mutating func restore(_ token: String, _ address: Address) { tokens[token] = address }
+
+    /// The token is no good any more.
+    mutating func retire(_ token: String, _ reason: APNsReason, now: Date) -> Bool {
+        guard tokens[token] != nil else { return false }
+        tokens[token]?.gone = .init(reason: reason, since: now)
+        version += 1
+        return true
+    }
+
+    /// Puts an activity on a device.
+    mutating func start(_ activity: Activity, on id: String, now: Date) {
+        guard
+            let device = change(
+                id,
+                { device in
+                    device.add(activity)
+                    device.log("activity \(activity.number): started for \(activity.app)", now: now)
+                    return device
+                })
+        else { return }
+        listen(device, activity)
+    }
+
+    private mutating func listen(_ device: Device, _ activity: Activity) {
+        if let key = Self.channel(device, activity) { listeners[key, default: []].insert(device.id) }
+        if let token = activity.updateToken {
+            tokens[token] = Address(device: device.id, app: activity.app, kind: .update(activity: activity.number))
+        }
+    }
+
+    private mutating func stopListening(_ device: Device, _ activity: Activity) {
+        guard let key = Self.channel(device, activity) else { return }
+        listeners[key]?.remove(device.id)
+        if listeners[key]?.isEmpty == true { listeners[key] = nil }
+    }
+
+    private static func channel(_ device: Device, _ activity: Activity) -> SimulatorState.ChannelKey? {
+        activity.channelID.map {
+            .init(app: .init(name: activity.app, environment: device.environment), id: $0)
+        }
+    }
+
+    // MARK: Delivery
+
+    /// To every device that listens and is online; to the others a stored message comes when they return.
+    mutating func broadcast(
+        _ body: [UInt8], on channel: SimulatorState.ChannelKey, tie: Quirks.TimestampTie, now: Date
+    ) {
+        guard let push = LivePush(body) else { return }
+        for id in listeners[channel, default: []].sorted() where byID[id]?.isOnline == true {
+            deliver(push, on: channel, to: id, tie: tie, now: now)
+        }
+    }
+
+    mutating func deliver(
+        _ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, tie: Quirks.TimestampTie, now: Date
+    ) {
+        _ = change(id) { device in
+            device.apply(push, tie: tie, now: now) { $0.channelID == channel.id && $0.app == channel.app.name }
+        }
+    }
+
+    /// The channels a device listens to.
+    func channels(of id: String) -> Set<SimulatorState.ChannelKey> {
+        guard let device = byID[id] else { return [] }
+        return Set(device.activities.compactMap { Self.channel(device, $0) })
+    }
+}

@@ -1,0 +1,53 @@
+internal import FoundationEssentials
+
+/// What a device reads out of the body of a push (apns-contract section 4). It forgives what it can do without.
+struct LivePush: Sendable {
+    enum Event: String {
+        case start, update, end
+    }
+
+    var event: Event
+    /// Seconds since 1970.
+    var timestamp: Int
+    /// JSON, as it came.
+    var contentState: [UInt8]?
+    var attributesType: String?
+    var attributes: [UInt8]?
+    /// JSON, as it came.
+    var alert: [UInt8]?
+    var staleDate: Date?
+    var dismissalDate: Date?
+    var relevance: Double?
+    /// The channel an activity started so listens to.
+    var inputPushChannel: String?
+    /// An activity started so gets a token of its own.
+    var asksForToken: Bool
+
+    /// `nil` for what a device drops: no JSON, no event, no whole number as timestamp.
+    init?(_ body: [UInt8]) {
+        guard let aps = JSONObject(body)?.object("aps"), case .string(let name)? = aps["event"],
+            let event = Event(rawValue: name), let timestamp = aps["timestamp"]?.integer
+        else { return nil }
+        func text(_ name: String) -> [UInt8]? {
+            if case .object(let range)? = aps[name] { Array(body[range]) } else { nil }
+        }
+        func date(_ name: String) -> Date? {
+            guard case .number(let text)? = aps[name], let seconds = Double(text) else { return nil }
+            return Date(timeIntervalSince1970: seconds)
+        }
+        func string(_ name: String) -> String? {
+            if case .string(let text)? = aps[name] { text } else { nil }
+        }
+        self.event = event
+        self.timestamp = timestamp
+        contentState = text("content-state")
+        attributesType = string("attributes-type")
+        attributes = text("attributes")
+        alert = text("alert") ?? string("alert").map { Array(JSONText.quoted($0).utf8) }
+        staleDate = date("stale-date")
+        dismissalDate = date("dismissal-date")
+        if case .number(let text)? = aps["relevance-score"] { relevance = Double(text) }
+        inputPushChannel = string("input-push-channel")
+        asksForToken = aps["input-push-token"]?.integer == 1
+    }
+}

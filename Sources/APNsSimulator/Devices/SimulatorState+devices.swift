@@ -1,0 +1,145 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// What people do with their phones.
+extension SimulatorState {
+    /// Makes a device that has some apps and, from iOS 17.2 on, a push-to-start token for each of them.
+    ///
+    /// - Throws: when there is a device of that name, or there are too many.
+    mutating func addDevice(
+        _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
+    ) throws(SimulatorError) -> Device {
+        guard devices.byID[id] == nil else {
+            throw SimulatorError("There is a device \"\(id)\" already: take it away first, or choose another name.")
+        }
+        guard devices.byID.count < Devices.capacity else {
+            throw SimulatorError("There are \(Devices.capacity) devices already: take some away.")
+        }
+        var device = Device(id: id, environment: environment, system: system)
+        if system >= 17 {
+            for bundleID in bundleIDs { device.startTokens[bundleID.lowercased()] = makeToken() }
+        }
+        device.log("made", now: now)
+        devices.add(device)
+        revision += 1
+        return device
+    }
+
+    /// A person starts an activity in an app. It listens to a channel, or gets a token of its own.
+    ///
+    /// - Throws: when there is no such device, it is too old for channels, or the channel is not there: ActivityKit does
+    ///   not start it then (apns-contract 3.2).
+    mutating func startActivity(
+        _ start: ActivityStart, on id: String, now: Date
+    ) throws(SimulatorError) -> Activity {
+        guard let device = devices.byID[id] else {
+            throw SimulatorError("There is no device \"\(id)\": make it first.")
+        }
+        guard start.channelID == nil || device.system >= 18 else {
+            throw SimulatorError("Device \"\(id)\" has iOS \(device.system): channels need iOS 18.")
+        }
+        guard let activity = begin(start, on: device, now: now) else {
+            throw SimulatorError(
+                "\(start.bundleID) has no channel \(start.channelID ?? "") in \(device.environment.rawValue): "
+                    + "the activity does not start.")
+        }
+        return activity
+    }
+
+    /// Brings a device online or offline. On its return it gets what APNs kept: of each channel the stored message, of
+    /// each app the newest push.
+    ///
+    /// - Returns: whether there is such a device.
+    mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
+        guard let wasOnline = devices.byID[id]?.isOnline else { return false }
+        revision += 1
+        let waiting = devices.change(id) { device in
+            device.isOnline = isOnline
+            if wasOnline != isOnline { device.log(isOnline ? "online" : "offline", now: now) }
+            defer { if isOnline { device.waiting = [:] } }
+            return isOnline ? device.waiting : [:]
+        }
+        guard isOnline, !wasOnline else { return true }
+        for push in (waiting ?? [:]).sorted(by: { $0.key < $1.key }).map(\.value) where push.expiresAt > now {
+            if let address = devices.tokens[push.token] { deliver(push.body, to: address, now: now) }
+        }
+        for channel in devices.channels(of: id).sorted(by: { $0.id < $1.id }) {
+            deliverStored(on: channel, to: id, now: now)
+        }
+        return true
+    }
+
+    /// A person swipes an activity away.
+    ///
+    /// - Returns: whether there was one.
+    mutating func dismiss(activity number: Int, on id: String, now: Date) -> Bool {
+        revision += 1
+        return devices.change(id) { device in
+            guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return false }
+            device.activities[index].isRemoved = true
+            device.log("activity \(number): swiped away", now: now)
+            return true
+        } ?? false
+    }
+
+    /// An app is removed from a device (`Unregistered`), or an activity's token runs out (`ExpiredToken`).
+    ///
+    /// - Returns: whether there is such a token.
+    mutating func retire(token: String, _ reason: APNsReason, now: Date) -> Bool {
+        revision += 1
+        return devices.retire(token, reason, now: now)
+    }
+
+    /// What APNs kept of a channel, if it has not expired.
+    mutating func deliverStored(on channel: ChannelKey, to id: String, now: Date) {
+        guard let stored = apps[channel.app]?.channels[channel.id]?.stored, stored.expiresAt > now,
+            let push = LivePush(stored.body)
+        else { return }
+        devices.deliver(push, on: channel, to: id, tie: quirks.timestampTie, now: now)
+    }
+
+    /// - Returns: `nil` when the channel is not there.
+    mutating func begin(_ start: ActivityStart, on device: Device, now: Date) -> Activity? {
+        let app = AppKey(name: start.bundleID.lowercased(), environment: device.environment)
+        if let channelID = start.channelID, apps[app]?.channels[channelID] == nil { return nil }
+        guard let number = devices.change(device.id, { $0.nextActivityNumber() }) else { return nil }
+        let activity = Activity(
+            number: number, app: app.name, attributesType: start.attributesType, attributes: start.attributes,
+            startedAt: now, channelID: start.channelID,
+            updateToken: start.wantsToken ? makeToken() : nil, contentState: start.contentState,
+            timestamp: start.timestamp, alert: start.alert, staleDate: start.staleDate, relevance: start.relevance)
+        devices.start(activity, on: device.id, now: now)
+        revision += 1
+        if let channelID = start.channelID, quirks.storedOnSubscribe == .on, device.isOnline {
+            deliverStored(on: ChannelKey(app: app, id: channelID), to: device.id, now: now)
+        }
+        return activity
+    }
+
+    /// 80 bytes in hexadecimal: Live Activity tokens are longer than the 32 bytes of others, and nobody may count on
+    /// any length (apns-contract 3.1).
+    private mutating func makeToken() -> String {
+        (0..<10).map { _ in
+            let word = String(random.next(), radix: 16)
+            return String(repeating: "0", count: 16 - word.count) + word
+        }.joined()
+    }
+}
+
+/// What an activity begins with, whoever starts it.
+struct ActivityStart: Sendable {
+    var bundleID: String
+    var attributesType: String
+    /// JSON.
+    var attributes: [UInt8] = Array("{}".utf8)
+    /// JSON.
+    var contentState: [UInt8]
+    /// Seconds since 1970.
+    var timestamp: Int
+    var channelID: String?
+    /// It gets a push token of its own.
+    var wantsToken = false
+    var alert: [UInt8]?
+    var staleDate: Date?
+    var relevance: Double?
+}

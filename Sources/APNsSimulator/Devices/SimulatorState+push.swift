@@ -1,0 +1,148 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// Device pushes for Live Activities (apns-contract section 3).
+extension SimulatorState {
+    /// Seconds APNs keeps a push that names no expiration: 30 days.
+    static let defaultPushLifetime = 2_592_000.0
+
+    /// Checked in this order, after the token and the connection:
+    ///
+    /// 1. a header of APNs' twice: `DuplicateHeaders`
+    /// 2. no device token: `MissingDeviceToken`; not hexadecimal: `BadDeviceToken`
+    /// 3. `apns-topic` absent: `MissingTopic`; not `<bundle ID>.push-type.liveactivity`, outside the key's scope, or of
+    ///    an app another team owns: `TopicDisallowed`
+    /// 4. `apns-push-type` not `liveactivity`: `InvalidPushType`
+    /// 5. `apns-id`: `BadMessageId`
+    /// 6. `apns-expiration`, which may be absent: `BadExpirationDate`
+    /// 7. `apns-priority`, which may be absent, not 1, 5 or 10: `BadPriority`
+    /// 8. `apns-collapse-id` of more than 64 bytes: `BadCollapseId`
+    /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
+    ///    `DeviceTokenNotForTopic`; no good any more: 410 `Unregistered` or `ExpiredToken`
+    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush` has
+    ///     it
+    mutating func push(
+        _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Date
+    ) throws(Refusal) -> SimulatorAnswer {
+        if Self.hasDuplicates(request) { throw Refusal(.duplicateHeaders) }
+        let token = token.lowercased()
+        if token.isEmpty { throw Refusal(.missingDeviceToken) }
+        guard token.utf8.allSatisfy(Self.isHexadecimal), token.utf8.count.isMultiple(of: 2) else {
+            throw Refusal(.badDeviceToken)
+        }
+        let app = try topic(of: request, key: key)
+        let headers = try DeviceHeaders(request)
+        if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
+        let expiration = try headers.checked()
+        let address = try address(token, of: app, now: now)
+        try DevicePush.check(
+            request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start }, rule: quirks.payload)
+        if let address { accept(request.body, token, address, expiration: expiration, now: now) }
+        let isNamed = request.environment == .development
+        return SimulatorAnswer(
+            status: 200, headers: isNamed ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
+    }
+
+    /// Shows a push that reached its device.
+    mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Date) {
+        guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
+        revision += 1
+        switch (address.kind, push.event) {
+        case (.start, .start): start(push, on: device, app: address.app, now: now)
+        case (.update(let number), .update), (.update(let number), .end):
+            let tie = quirks.timestampTie
+            _ = devices.change(device.id) { device in
+                device.apply(push, tie: tie, now: now) { $0.number == number }
+            }
+        default:
+            _ = devices.change(device.id) {
+                $0.log(
+                    "\(push.event.rawValue) of \(push.timestamp) dropped, it came to a token of the other kind",
+                    now: now)
+            }
+        }
+    }
+
+    private mutating func accept(
+        _ body: [UInt8], _ token: String, _ address: Devices.Address, expiration: Int?, now: Date
+    ) {
+        if devices.byID[address.device]?.isOnline == true { return deliver(body, to: address, now: now) }
+        guard expiration != 0 else { return }
+        let expiresAt =
+            expiration.map { Date(timeIntervalSince1970: Double($0)) }
+            ?? now.addingTimeInterval(Self.defaultPushLifetime)
+        revision += 1
+        _ = devices.change(address.device) {
+            $0.waiting[address.app] = .init(body: body, token: token, expiresAt: expiresAt)
+        }
+    }
+
+    /// Starts an activity by push, or says in the device's log why not: APNs has answered 200 by then.
+    private mutating func start(_ push: LivePush, on device: Device, app: String, now: Date) {
+        let recent = device.starts.filter { now.timeIntervalSince($0) < Device.startWindow }
+        let obstacle: String? =
+            if recent.count >= Device.startBudget {
+                "the budget of \(Device.startBudget) starts an hour is used up"
+            } else if push.inputPushChannel != nil, device.system < 18 {
+                "iOS \(device.system) knows no input-push-channel"
+            } else if push.attributesType == nil || push.attributes == nil || push.contentState == nil {
+                "attributes-type, attributes or content-state is missing"
+            } else if push.alert == nil {
+                "it has no alert"
+            } else {
+                nil
+            }
+        _ = devices.change(device.id) { device in
+            device.starts = obstacle == nil ? recent + [now] : recent
+            if let obstacle { device.log("start dropped, \(obstacle)", now: now) }
+        }
+        guard obstacle == nil, let device = devices.byID[device.id] else { return }
+        let start = ActivityStart(
+            bundleID: app, attributesType: push.attributesType ?? "", attributes: push.attributes ?? [],
+            contentState: push.contentState ?? [], timestamp: push.timestamp, channelID: push.inputPushChannel,
+            wantsToken: push.asksForToken, alert: push.alert, staleDate: push.staleDate, relevance: push.relevance)
+        if begin(start, on: device, now: now) == nil {
+            _ = devices.change(device.id) { $0.log("start dropped, its channel is not there", now: now) }
+        }
+    }
+
+    private func topic(of request: SimulatorRequest, key: ProviderKey) throws(Refusal) -> AppKey {
+        guard let topic = request[header: APNsHeader.topic]?.lowercased(), !topic.isEmpty else {
+            throw Refusal(.missingTopic)
+        }
+        guard topic.hasSuffix(PushType.topicSuffix), topic.utf8.count > PushType.topicSuffix.utf8.count else {
+            throw Refusal(.topicDisallowed)
+        }
+        let app = AppKey(
+            name: String(topic.dropLast(PushType.topicSuffix.count)), environment: request.environment)
+        if !key.scope.allows(topic: app.name) { throw Refusal(.topicDisallowed) }
+        if let owner = owners[app], owner != key.teamID { throw Refusal(.topicDisallowed) }
+        return app
+    }
+
+    private func address(_ token: String, of app: AppKey, now: Date) throws(Refusal) -> Devices.Address? {
+        guard let address = devices.tokens[token], let device = devices.byID[address.device],
+            device.environment == app.environment
+        else {
+            if quirks.unknownDevice == .accepted { return nil }
+            throw Refusal(.badDeviceToken)
+        }
+        if address.app != app.name { throw Refusal(.deviceTokenNotForTopic) }
+        if let gone = address.gone {
+            throw Refusal(gone.reason, timestamp: Int(gone.since.timeIntervalSince1970 * 1_000))
+        }
+        return address
+    }
+
+    private static func hasDuplicates(_ request: SimulatorRequest) -> Bool {
+        let names = request.headers.map(\.name).filter { $0.hasPrefix("apns-") || $0 == APNsHeader.authorization }
+        return Set(names).count < names.count
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import APNsWire
+
+/// The faults a simulator was given: in the order they came, the first that acts is the one that counts.
+struct FaultBook: Sendable {
+    private(set) var faults: [Fault] = []
+    private var random: SeededRandom
+    private var made = 0
+
+    /// Faults beyond it are refused: each is looked at for every request.
+    static let capacity = 1_000
+
+    /// - Parameter seed: rates follow from it.
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+    /// From here on, rates follow from this seed.
+    mutating func reseed(_ seed: UInt64) { random = SeededRandom(seed: seed) }
+
+    /// Adds a fault at the end; one without a name gets one.
+    ///
+    /// - Returns: it, as it was added.
+    /// - Throws: when the name is taken, or there are too many.
+    mutating func add(_ fault: Fault) throws(SimulatorError) -> Fault {
+        guard faults.count < Self.capacity else {
+            throw SimulatorError("There are \(Self.capacity) faults already: take some away.")
+        }
+        var fault = fault
+        made += 1
+        if fault.name.isEmpty { fault.name = "fault-\(made)" }
+        guard !faults.contains(where: { $0.name == fault.name }) else {
+            throw SimulatorError(
+                "There is a fault \"\(fault.name)\" already: take it away first, or choose another name.")
+        }
+        faults.append(fault)
+        return fault
+    }
+
+    /// Adds a script, all of it or nothing.
+    ///
+    /// - Returns: why not.
+    mutating func add(_ file: FaultFile) -> SimulatorError? {
+        let before = self
+        if let seed = file.seed { reseed(seed) }
+        do throws(SimulatorError) {
+            for fault in file.faults { _ = try add(fault) }
+            return nil
+        } catch {
+            self = before
+            return error
+        }
+    }
+
+    /// - Returns: whether there was one.
+    mutating func remove(_ name: String) -> Bool {
+        let count = faults.count
+        faults.removeAll { $0.name == name }
+        return faults.count < count
+    }
+
+    mutating func removeAll() { faults.removeAll() }
+
+    /// The fault that acts on a request.
+    mutating func claim(_ request: SimulatorRequest) -> Fault? {
+        guard !faults.isEmpty else { return nil }
+        let route = try? Route(method: request.method, path: request.path)
+        for index in faults.indices {
+            if case .tls = faults[index].action { continue }
+            guard faults[index].match.matches(request, route), faults[index].claim(using: &random) else { continue }
+            return faults[index]
+        }
+        return nil
+    }
+
+    /// The way a new connection fails in TLS, if it does.
+    mutating func claim(connectionTo environment: APNsEnvironment) -> FaultAction.TLSFailure? {
+        for index in faults.indices {
+            guard case .tls(let failure) = faults[index].action else { continue }
+            if let wanted = faults[index].match.environment, wanted != environment { continue }
+            if faults[index].claim(using: &random) { return failure }
+        }
+        return nil
+    }
+}

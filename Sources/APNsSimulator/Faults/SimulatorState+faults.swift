@@ -1,0 +1,31 @@
+internal import APNsWire
+
+/// What faults do to APNs itself.
+extension SimulatorState {
+    /// Changes APNs before the request that met the fault is processed.
+    mutating func prepare(for action: FaultAction, _ request: SimulatorRequest) {
+        let route = try? Route(method: request.method, path: request.path)
+        guard let name = FaultMatch.app(of: request, route) else { return }
+        let app = AppKey(name: name, environment: request.environment)
+        switch action {
+        case .capabilityOff: setBroadcastCapability(false, of: name)
+        case .vanish: vanish(app)
+        case .quota(let channels):
+            limits[app] = channels
+            revision += 1
+        default: break
+        }
+    }
+
+    /// An answer in APNs' place, with the id every answer has.
+    mutating func refusal(
+        _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
+    ) -> SimulatorAnswer {
+        var answer = SimulatorAnswer.refusal(APNsReason(rawValue: reason), spelled: reason, status: status)
+        if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
+        answer.operation = (try? Route(method: request.method, path: request.path))?.operation
+        let id = request[header: Self.idHeader(of: answer.operation)]
+        complete(&answer, requestID: isGood(id) ? id : nil)
+        return answer
+    }
+}

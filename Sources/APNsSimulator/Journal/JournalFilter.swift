@@ -1,0 +1,42 @@
+internal import APNsWire
+
+/// Which entries of the journal somebody asks for. What is `nil` matches everything.
+struct JournalFilter: Sendable, Hashable {
+    /// The names of the query's parameters.
+    static let names = [
+        "operation", "environment", "bundleId", "channelId", "method", "path", "status", "reason", "fate", "fault",
+        "requestId", "connection", "after",
+    ]
+
+    var operation: Route.Operation?
+    var environment: APNsEnvironment?
+    /// Without regard to case.
+    var bundleID: String?
+    var channelID: String?
+    var method: String?
+    /// The whole path, or its beginning with a `*` at the end.
+    var path: String?
+    var status: Int?
+    var reason: APNsReason?
+    var fate: JournalEntry.Fate?
+    var fault: String?
+    var requestID: String?
+    var connection: Int?
+    /// Only entries of a higher number.
+    var after: Int?
+
+    func matches(_ entry: JournalEntry) -> Bool {
+        if let after, entry.number <= after { return false }
+        if let operation, entry.operation != operation { return false }
+        if let status, entry.status != status { return false }
+        if let reason, entry.reason != reason { return false }
+        if let fate, entry.fate != fate { return false }
+        if let fault, entry.fault != fault { return false }
+        if let requestID, entry.requestID != requestID { return false }
+        if let connection, entry.request.connection != connection { return false }
+        let match = FaultMatch(
+            method: method, path: path, environment: environment, bundleID: bundleID, channelID: channelID)
+        let route = bundleID == nil ? nil : try? Route(method: entry.request.method, path: entry.request.path)
+        return match.matches(entry.request, route)
+    }
+}

@@ -1,0 +1,70 @@
+internal import APNsWire
+
+/// What is done about a request: to its stream, to its connection, to others.
+struct Reaction: Sendable {
+    enum Step: Sendable {
+        case respond(SimulatorAnswer)
+        case reset(code: UInt32)
+        case effect(ConnectionEffect)
+        /// GOAWAY that says this request was not processed.
+        case goAwayBefore(reason: String, code: UInt32)
+        /// Every connection of the environment gets GOAWAY.
+        case everybodyLeaves(APNsEnvironment, reason: String, code: UInt32)
+        case pauseReading(seconds: Double)
+        case cut
+    }
+
+    enum Delay: Sendable {
+        case seconds(Double)
+        case hold(Hold)
+    }
+
+    /// Done at once.
+    var steps: [Step] = []
+    /// Done after `delay`.
+    var later: [Step] = []
+    var delay: Delay?
+    var fate = JournalEntry.Fate.answered
+
+    private init() {}
+
+    /// The answer, and what follows from it.
+    init(_ answer: SimulatorAnswer) {
+        steps.reserveCapacity(answer.effects.count + 1)
+        for effect in answer.effects { steps.append(.effect(effect)) }
+        steps.append(.respond(answer))
+    }
+
+    /// What a fault makes of an answer that was worked out; `nil` when the fault prevented it.
+    init(_ answer: SimulatorAnswer?, _ action: FaultAction, environment: APNsEnvironment) {
+        self.init()
+        if let answer { self = Reaction(answer) } else { fate = .unprocessed }
+        switch action {
+        case .refuse: fate = .answered
+        case .delay(let seconds):
+            later = steps
+            steps = []
+            delay = .seconds(seconds)
+            fate = .held
+        case .silence: break
+        case .lose(let loss):
+            fate = .dropped
+            steps =
+                switch loss {
+                case .silence: []
+                case .reset: [.reset(code: 2)]
+                case .cut: [.cut]
+                }
+        case .reset(let code): steps = [.reset(code: code)]
+        case .refuseStream: steps = [.reset(code: 7)]
+        case .goAway(.clean, let reason, let code): steps.append(.effect(.goAway(reason: reason, code: code)))
+        case .goAway(.mid, let reason, let code): steps = [.goAwayBefore(reason: reason, code: code)]
+        case .goAway(.rolling, let reason, let code):
+            steps.append(.everybodyLeaves(environment, reason: reason, code: code))
+        case .settings(let streams): steps.append(.effect(.maximumStreams(streams)))
+        case .cut: steps = [.cut]
+        case .slowReads(let seconds): steps.append(.pauseReading(seconds: seconds))
+        case .reorder, .capabilityOff, .vanish, .quota, .tls: break
+        }
+    }
+}

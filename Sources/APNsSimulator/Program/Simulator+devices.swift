@@ -1,0 +1,170 @@
+package import APNsWire
+internal import FoundationEssentials
+
+/// An activity as a person sees it.
+package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
+    /// `active`, `stale`, `ended` or `dismissed`.
+    package enum State: String, Sendable, Hashable {
+        case active, stale, ended, dismissed
+    }
+
+    /// 1 for the first of its device.
+    package let number: Int
+    /// In lowercase.
+    package let bundleID: String
+    /// The Swift type of its attributes.
+    package let attributesType: String
+    /// What it is now.
+    package let state: State
+    /// JSON, byte for byte as it was sent.
+    package let contentState: [UInt8]
+    /// Seconds since 1970: that of the newest push shown.
+    package let timestamp: Int
+    /// JSON of the newest alert, if there was one.
+    package let alert: [UInt8]?
+    /// Its own push token, in hexadecimal, if it has one.
+    package let updateToken: String?
+    /// One line for people.
+    package let description: String
+
+    init(_ activity: Activity, at now: Date) {
+        number = activity.number
+        bundleID = activity.app
+        attributesType = activity.attributesType
+        state = State(rawValue: activity.state(at: now).rawValue) ?? .dismissed
+        contentState = activity.contentState
+        timestamp = activity.timestamp
+        alert = activity.alert
+        updateToken = activity.updateToken
+        description = activity.line(at: now)
+    }
+}
+
+/// Virtual phones, for tests and demos. What the control API does over HTTP, in process.
+extension Simulator {
+    /// Makes a device with some apps.
+    ///
+    /// - Returns: its push-to-start tokens by bundle ID in lowercase.
+    /// - Throws: `SimulatorError`: before the start, or when there is a device of that name.
+    @discardableResult
+    package func addDevice(
+        _ id: String, in environment: APNsEnvironment, system: Int = 18, bundleIDs: [String] = []
+    ) throws -> [String: String] {
+        try changeDevices { memory, now throws(SimulatorError) in
+            try memory.apns.addDevice(id, in: environment, system: system, bundleIDs: bundleIDs, now: now).startTokens
+        }
+    }
+
+    /// A person opens the app and follows a match: an activity that listens to a channel.
+    ///
+    /// - Parameter contentState: JSON.
+    /// - Throws: `SimulatorError`: no such device, no such channel.
+    @discardableResult
+    package func startActivity(
+        on id: String, of bundleID: String, channelID: String, attributesType: String = "Activity",
+        contentState: [UInt8] = Array("{}".utf8), timestamp: Int = 0
+    ) throws -> ShownActivity {
+        let start = ActivityStart(
+            bundleID: bundleID, attributesType: attributesType, contentState: contentState, timestamp: timestamp,
+            channelID: channelID)
+        return try changeDevices { memory, now throws(SimulatorError) in
+            ShownActivity(try memory.apns.startActivity(start, on: id, now: now), at: now)
+        }
+    }
+
+    /// Takes a device offline, or brings it back, when it gets what APNs kept.
+    package func setOnline(_ isOnline: Bool, device id: String) {
+        _ = exchange?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
+    }
+
+    /// What a device's lock screen shows now; empty when there is no such device.
+    package func lockScreen(of id: String) -> [ShownActivity] {
+        exchange?.change { memory, now in
+            (memory.apns.devices.byID[id]?.lockScreen(at: now) ?? []).map { ShownActivity($0, at: now) }
+        } ?? []
+    }
+
+    /// Every lock screen, by device.
+    package func lockScreens() -> [(device: String, activities: [ShownActivity])] {
+        exchange?.change { memory, now in
+            memory.apns.devices.sorted.map { device in
+                (device.id, device.lockScreen(at: now).map { ShownActivity($0, at: now) })
+            }
+        } ?? []
+    }
+
+    /// Every lock screen, at the start and after each change, until the simulator stops or the task is cancelled.
+    /// Changes that come faster than they are read are seen together.
+    package func lockScreenChanges() -> AsyncStream<[(device: String, activities: [ShownActivity])]> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task {
+                await started.wait()
+                var version = -1
+                while !Task.isCancelled, addresses != nil, let exchange {
+                    _ = await exchange.lockScreens(after: version, within: nil)
+                    version = exchange.change { memory, _ in memory.apns.devices.version }
+                    continuation.yield(lockScreens())
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Waits until a device's lock screen is as wanted; wakes with every change of a lock screen, without polling.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the simulator stops first; `SimulatorError` before the
+    ///   start.
+    @discardableResult
+    package func lockScreen(
+        of id: String, where isWanted: @Sendable ([ShownActivity]) -> Bool
+    ) async throws -> [ShownActivity] {
+        guard let exchange else { throw Self.notStarted }
+        while true {
+            try Task.checkCancellation()
+            let version = exchange.change { memory, _ in memory.apns.devices.version }
+            let shown = lockScreen(of: id)
+            if isWanted(shown) { return shown }
+            guard addresses != nil else { throw CancellationError() }
+            _ = await exchange.lockScreens(after: version, within: nil)
+        }
+    }
+
+    /// Turns one of the quirks.
+    ///
+    /// - Throws: `SimulatorError` that lists what there is, for a name or a value that is not there.
+    package func setQuirk(_ name: String, to value: String) throws {
+        try changeDevices { memory, _ throws(SimulatorError) in try memory.apns.quirks.set(name, to: value) }
+    }
+
+    /// The simulator's clock goes ahead: expirations, stale dates, tokens.
+    package func advance(by duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        look { memory in
+            memory.clockOffset += Double(seconds) + Double(attoseconds) * 1e-18
+            memory.apns.devices.touch()
+        }
+    }
+
+    /// Adds faults from a script in JSON; see docs/simulator.md.
+    ///
+    /// - Throws: `SimulatorError`: what is wrong, and where. Nothing was added then.
+    package func addFaults(_ script: String) throws {
+        let file = try FaultFile(Array(script.utf8), at: "the script")
+        if let failure = try changeDevices({ memory, _ throws(SimulatorError) in memory.faults.add(file) }) {
+            throw failure
+        }
+    }
+
+    private static let notStarted = SimulatorError("The simulator was not started: start it first.")
+
+    private func changeDevices<Result: Sendable>(
+        _ body: @Sendable (inout Exchange.Memory, Date) throws(SimulatorError) -> Result
+    ) throws(SimulatorError) -> Result {
+        guard let exchange else { throw Self.notStarted }
+        let result = exchange.change { memory, now in
+            Swift.Result { () throws(SimulatorError) in try body(&memory, now) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,125 @@
+/// One quirk as people see it: a name, its values, where it comes from.
+package struct Quirk: Sendable {
+    /// As in `--quirk name=value`.
+    package let name: String
+    /// What it is about, in one line.
+    package let summary: String
+    /// Who says so: see the list of sources in docs/simulator.md.
+    package let source: String
+    /// All values, the default first.
+    package let values: [String]
+    fileprivate let read: @Sendable (Quirks) -> String
+    fileprivate let write: @Sendable (inout Quirks, String) -> Bool
+
+    /// The value of first choice.
+    package var standard: String { values.first ?? "" }
+
+    fileprivate init<Value: RawRepresentable & CaseIterable & Sendable>(
+        _ name: String, _ path: any WritableKeyPath<Quirks, Value> & Sendable, _ summary: String, _ source: String
+    ) where Value.RawValue == String {
+        self.name = name
+        self.summary = summary
+        self.source = source
+        let standard = Quirks()[keyPath: path].rawValue
+        values = [standard] + Value.allCases.map(\.rawValue).filter { $0 != standard }
+        read = { $0[keyPath: path].rawValue }
+        write = { quirks, text in
+            guard let value = Value(rawValue: text) else { return false }
+            quirks[keyPath: path] = value
+            return true
+        }
+    }
+}
+
+extension Quirks {
+    /// Every quirk there is.
+    package static let table: [Quirk] = [
+        Quirk(
+            "capitals", \.capitals, "capitals in a bundle ID on management paths: 403 TopicMismatch, or accepted",
+            "observed: Apple forums 766038 (2024); Apple's samples have capitals"),
+        Quirk(
+            "capability-off", \.capabilityOff, "the reason when the Broadcast capability is off",
+            "observed by six projects; documented: FeatureNotEnabled"),
+        Quirk(
+            "unknown-deletion", \.unknownDeletion, "deleting a channel that is not there: 404 BadPath, or 400",
+            "observed: kontourai/station (2026); documented: ChannelNotRegistered"),
+        Quirk(
+            "unknown-channel", \.unknownChannel, "reading or sending to an ID that was never issued",
+            "observed: kontourai/station, Maui.Spine 231; documented: ChannelNotRegistered"),
+        Quirk(
+            "missing-policy", \.missingPolicy, "creating without message-storage-policy",
+            "observed: hapns 1536118; undocumented"),
+        Quirk(
+            "missing-expiration", \.missingExpiration, "a broadcast without apns-expiration",
+            "observed: kontourai/station; Apple's command-line samples leave it out"),
+        Quirk(
+            "expiration-policy-0", \.expirationWithoutStorage,
+            "what apns-expiration must be on a channel that stores nothing",
+            "documented and observed: zero; a blog and an early note of FirepowerApp: nonzero"),
+        Quirk(
+            "past-expiration", \.pastExpiration, "apns-expiration gone by, on a channel that stores",
+            "undocumented; nobody looked"),
+        Quirk(
+            "request-id-capitals", \.requestIDCapitals, "apns-request-id or apns-id with uppercase digits",
+            "documented: lowercase; nobody looked"),
+        Quirk(
+            "service-unavailable", \.unavailableSpelling, "how the reason of a 503 is spelled",
+            "documented both ways, on two pages"),
+        Quirk(
+            "environment-key", \.environmentKeySpelling, "the reason when a key is of the other environment",
+            "observed: FirepowerApp 48; documented with Id"),
+        Quirk(
+            "token-updates", \.tokenUpdates,
+            "where tokens newer by less than 20 minutes are 429 TooManyProviderTokenUpdates: per connection, per key, off",
+            "documented per connection; reported across connections of one key"),
+        Quirk(
+            "refusals", \.refusals, "4xx in a row slow a connection down and end it, or are not counted",
+            "documented, without numbers; openradar 15649"),
+        Quirk(
+            "payload", \.payload,
+            "how far APNs looks into aps: strict refuses what a device would drop, lenient does not",
+            "undocumented; strict shows faults where they are made"),
+        Quirk(
+            "unknown-device", \.unknownDevice, "a push to a device token nobody made: 400 BadDeviceToken, or accepted",
+            "documented: refused; accepted serves load tests"),
+        Quirk(
+            "timestamp-tie", \.timestampTie, "an update with the timestamp of the one before, on the device",
+            "inferred; nobody looked"),
+        Quirk(
+            "stored-on-subscribe", \.storedOnSubscribe, "a device that subscribes gets the stored message",
+            "undocumented; off obliges a start to carry the current state"),
+        Quirk(
+            "unique-id-production", \.productionUniqueID, "apns-unique-id on broadcasts in production",
+            "documented for broadcasts without regard to environment, for device pushes in development only"),
+    ]
+
+    /// The value of a quirk by name; `nil` when there is none of that name.
+    package subscript(name: String) -> String? {
+        Self.table.first { $0.name == name }.map { $0.read(self) }
+    }
+
+    /// - Throws: a line that lists what there is, for a name or value that is not there.
+    package mutating func set(_ name: String, to value: String) throws(SimulatorError) {
+        guard let quirk = Self.table.first(where: { $0.name == name }) else {
+            let names = Self.table.map(\.name).joined(separator: ", ")
+            throw SimulatorError("There is no quirk \"\(name)\": choose one of \(names).")
+        }
+        guard quirk.write(&self, value) else {
+            throw SimulatorError(
+                "Quirk \(name) cannot be \"\(value)\": choose \(quirk.values.joined(separator: " or ")).")
+        }
+    }
+
+    /// Reads a list of `name=value`; the last of a name counts.
+    ///
+    /// - Throws: a line that says what to write, for anything else.
+    package mutating func set(_ list: [String]) throws(SimulatorError) {
+        for text in list {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                throw SimulatorError("\"\(text)\" sets no quirk: write name=value.")
+            }
+            try set(parts[0], to: parts[1])
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// What APNs does to a connection beside answering its requests.
+enum ConnectionEffect: Sendable, Hashable {
+    /// SETTINGS_MAX_CONCURRENT_STREAMS.
+    case maximumStreams(Int)
+    /// GOAWAY with `{"reason":…}`; all that has come is still answered.
+    case goAway(reason: String, code: UInt32)
+}

@@ -1,0 +1,35 @@
+internal import APNsWire
+
+/// What Apple serves under a host name: the simulator's ports serve everything, its names only theirs.
+package enum HostService: String, Sendable, Hashable {
+    /// No name of Apple's was asked for.
+    case all
+    /// `api-manage-broadcast…`: channels.
+    case management
+    /// `api…` and `api-broadcast…`: broadcasts and device pushes (apns-contract C1).
+    case send
+
+    /// Reads the name a client asked for (SNI).
+    ///
+    /// - Returns: `nil` for one that is not Apple's.
+    static func named(_ serverName: String) -> (service: HostService, environment: APNsEnvironment)? {
+        table[serverName.lowercased()]
+    }
+
+    func serves(_ operation: Route.Operation) -> Bool {
+        switch self {
+        case .all: true
+        case .management: operation.isManagement
+        case .send: !operation.isManagement
+        }
+    }
+
+    private static let table: [String: (service: HostService, environment: APNsEnvironment)] = [
+        "api.sandbox.push.apple.com": (.send, .development),
+        "api.push.apple.com": (.send, .production),
+        "api-broadcast.sandbox.push.apple.com": (.send, .development),
+        "api-broadcast.push.apple.com": (.send, .production),
+        "api-manage-broadcast.sandbox.push.apple.com": (.management, .development),
+        "api-manage-broadcast.push.apple.com": (.management, .production),
+    ]
+}

@@ -1,0 +1,50 @@
+package import APNsWire
+
+/// What a provider key is bound to (apns-contract section 5): nothing, as all keys were until 2025; one environment; one
+/// environment and some topics.
+package struct KeyScope: Sendable, Hashable {
+    /// `nil`: both.
+    package var environment: APNsEnvironment?
+    /// Bundle IDs in lowercase; `nil`: all of the team's.
+    package var topics: Set<String>?
+
+    /// Bound to nothing.
+    package init() {}
+
+    /// Reads `development`, `production:com.example.a,com.example.b` or `:com.example.a`.
+    ///
+    /// - Throws: a line that says what to write, for another environment or an empty topic.
+    package init(parsing text: String) throws(SimulatorError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if let name = parts.first, !name.isEmpty {
+            guard let environment = APNsEnvironment(rawValue: name) else {
+                throw SimulatorError("\"\(name)\" is no environment: write development or production.")
+            }
+            self.environment = environment
+        }
+        guard parts.count == 2 else { return }
+        let topics = parts[1].split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
+        guard topics.allSatisfy({ !$0.isEmpty }) else {
+            throw SimulatorError("\"\(text)\" has an empty topic: write environment:topic,topic.")
+        }
+        self.topics = Set(topics)
+    }
+
+    func allows(topic: String) -> Bool { topics?.contains(topic) ?? true }
+
+    /// Reads a list of `KEYID=SCOPE`; the last of a key counts.
+    ///
+    /// - Throws: a line that says what to write.
+    package static func list(parsing list: [String]) throws(SimulatorError) -> [String: KeyScope] {
+        var scopes: [String: KeyScope] = [:]
+        for text in list {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                throw SimulatorError(
+                    "\"\(text)\" binds no key: write KEYID=development, or KEYID=production:topic,topic.")
+            }
+            scopes[parts[0]] = try KeyScope(parsing: parts[1])
+        }
+        return scopes
+    }
+}

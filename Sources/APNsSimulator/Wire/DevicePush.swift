@@ -1,0 +1,40 @@
+internal import APNsWire
+
+/// The body of a device push (apns-contract 3.2 and section 4).
+enum DevicePush {
+    /// Checked in this order:
+    ///
+    /// 1. empty: `PayloadEmpty`
+    /// 2. more than 4,096 bytes: `PayloadTooLarge`
+    /// 3. not a JSON object with an object `aps` whose keys are as documented; `event` not `start` on a push-to-start
+    ///    token, or `start` on an activity's; a start without `attributes-type`, `attributes` or `alert`, or with both
+    ///    `input-push-channel` and `input-push-token`: `BadRequestPayload`
+    ///
+    /// Apple documents no reason for 3: the device drops such a push in silence. The quirk `payload` set to `lenient`
+    /// leaves it to the devices.
+    ///
+    /// - Parameter isStart: the push goes to a push-to-start token; `nil`: nobody knows the token.
+    static func check(
+        _ body: [UInt8], isCut: Bool, isStart: Bool?, rule: Quirks.PayloadRule
+    ) throws(Refusal) {
+        if body.isEmpty { throw Refusal(.payloadEmpty) }
+        if isCut || body.count > APNsLimits.devicePayload { throw Refusal(.payloadTooLarge) }
+        guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
+        if rule == .lenient { return }
+        guard let aps = object.object("aps"), BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
+        let starts = aps["event"] == .string("start")
+        if let isStart, isStart != starts { throw Refusal(.badRequestPayload) }
+        if starts, !isSoundStart(aps) { throw Refusal(.badRequestPayload) }
+    }
+
+    private static func isSoundStart(_ aps: [String: JSONObject.Value]) -> Bool {
+        guard case .string? = aps["attributes-type"], case .object? = aps["attributes"], case .object? = aps["alert"]
+        else { return false }
+        switch (aps["input-push-channel"], aps["input-push-token"]) {
+        case (nil, nil): return true
+        case (.string(let id)?, nil): return !id.isEmpty
+        case (nil, let token?): return token.integer == 1
+        default: return false
+        }
+    }
+}

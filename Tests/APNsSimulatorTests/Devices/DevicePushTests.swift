@@ -1,0 +1,131 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("Device pushes for Live Activities")
+struct DevicePushTests {
+    static let start = #"""
+        {"aps":{"timestamp":1780000000,"event":"start","content-state":{"n":0},"attributes-type":"Match",\#
+        "attributes":{"home":"A"},"alert":{"title":"Kick-off"}{extra}}}
+        """#
+
+    @Test("Started by push on a channel, the activity follows the broadcasts")
+    func channel() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        let started = try stage.bench.push(to: token, Self.start(#","input-push-channel":"\#(stage.channel)""#))
+        #expect(started.status == 200)
+        #expect(started.body.isEmpty)
+        #expect(started[header: "apns-id"]?.count == 36)
+        #expect(started[header: "apns-unique-id"]?.count == 36)
+        #expect(started[header: "apns-request-id"] == nil)
+        #expect(stage.shown("anna") == [#"{"n":0}"#])
+        try stage.send(1, at: 10)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+    }
+
+    @Test("Started with a token, the activity takes updates and an end on it")
+    func token() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        _ = try stage.bench.push(to: token, Self.start(#","input-push-token":1"#))
+        let update = try #require(stage.bench.state.devices.byID["anna"]?.activities.first?.updateToken)
+        #expect(update.count == 160)
+        let body = #"{"aps":{"timestamp":1780000001,"event":"update","content-state":{"n":1}}}"#
+        #expect(try stage.bench.push(to: update, body).status == 200)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+        #expect(try stage.bench.push(to: update, #"{"aps":{"timestamp":1780000002,"event":"end"}}"#).status == 200)
+        #expect(stage.states("anna", at: 3) == [.ended])
+        #expect(try stage.bench.push(to: update, body).status == 200, "200 is no proof")
+
+        let isRetired = stage.bench.state.retire(token: update, .expiredToken, now: Bench.now)
+        #expect(isRetired)
+        let gone = try stage.bench.push(to: update, body)
+        #expect(gone.status == 410)
+        #expect(String(decoding: gone.body, as: UTF8.self) == #"{"reason":"ExpiredToken","timestamp":1780000000000}"#)
+    }
+
+    @Test("Offline: the newest push of an app waits, until it expires; one that names 0 is lost")
+    func offline() throws {
+        for (expiration, after, count) in [("", 60.0, 1), ("0", 60, 0), ("1780000030", 60, 0), ("1780000090", 60, 1)] {
+            var stage = try PhoneStage()
+            let token = try stage.addPhone("anna")
+            stage.setOnline(false, "anna", at: 1)
+            let answer = try stage.bench.push(to: token, Self.start(""), ["apns-expiration": expiration])
+            #expect(answer.status == 200)
+            stage.setOnline(true, "anna", at: after)
+            #expect(stage.shown("anna", at: after).count == count, "\(expiration)")
+        }
+    }
+
+    @Test("A phone takes about ten starts in an hour; APNs says 200 all the same")
+    func budget() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        for _ in 0..<12 { #expect(try stage.bench.push(to: token, Self.start("")).status == 200) }
+        #expect(stage.shown("anna").count == Device.startBudget)
+        #expect(stage.events("anna").last?.contains("budget") == true)
+    }
+
+    @Test("An old phone does not know channels, and a channel that is not there starts nothing")
+    func obstacles() throws {
+        var stage = try PhoneStage()
+        let old = try stage.addPhone("old", system: 17)
+        let new = try stage.addPhone("new")
+        #expect(try stage.bench.push(to: old, Self.start(#","input-push-channel":"\#(stage.channel)""#)).status == 200)
+        #expect(try stage.bench.push(to: new, Self.start(#","input-push-channel":"AAAA""#)).status == 200)
+        #expect(stage.shown("old").isEmpty)
+        #expect(stage.shown("new").isEmpty)
+    }
+
+    @Test("The checks, each after the ones before it")
+    func checks() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        let body = Self.start("")
+        func refused(_ headers: [String: String], _ body: String = body, to token: String = token) throws -> String? {
+            try stage.bench.push(to: token, body, headers).reason?.rawValue
+        }
+        #expect(try refused(["authorization": ""]) == "MissingProviderToken")
+        #expect(try refused([:], to: "") == "MissingDeviceToken")
+        #expect(try refused([:], to: "xyz") == "BadDeviceToken")
+        #expect(try refused([:], to: "abc") == "BadDeviceToken")
+        #expect(try refused(["apns-topic": ""]) == "MissingTopic")
+        #expect(try refused(["apns-topic": Bench.bundleID]) == "TopicDisallowed")
+        #expect(try refused(["apns-topic": "com.example.other.push-type.liveactivity"]) == "DeviceTokenNotForTopic")
+        #expect(try refused(["apns-push-type": "alert"]) == "InvalidPushType")
+        #expect(try refused(["apns-push-type": ""]) == "InvalidPushType")
+        #expect(try refused(["apns-id": "42"]) == "BadMessageId")
+        #expect(try refused(["apns-expiration": "soon"]) == "BadExpirationDate")
+        #expect(try refused(["apns-priority": "7"]) == "BadPriority")
+        #expect(try refused(["apns-collapse-id": String(repeating: "x", count: 65)]) == "BadCollapseId")
+        #expect(try refused([:], to: "abcd") == "BadDeviceToken")
+        #expect(try refused([:], "") == "PayloadEmpty")
+        #expect(try refused([:], String(repeating: " ", count: 4_097)) == "PayloadTooLarge")
+        #expect(try refused([:], "{") == "BadRequestPayload")
+        #expect(
+            try refused([:], Self.start(#","input-push-channel":"AAAA","input-push-token":1"#)) == "BadRequestPayload")
+        #expect(try refused([:], body.replacing("alert", with: "alart")) == "BadRequestPayload")
+        #expect(try refused([:], #"{"aps":{"timestamp":1,"event":"end"}}"#) == "BadRequestPayload")
+        #expect(try refused(["apns-priority": "5", "apns-expiration": "0"]) == nil)
+        #expect(try stage.bench.push(to: token, body, in: .production).reason == .badDeviceToken)
+        #expect(try stage.bench.send("GET", "/3/device/abcd").reason == .methodNotAllowed)
+        #expect(try stage.bench.send("POST", "/3/device/ab/cd").reason == .badPath)
+    }
+
+    @Test("A header twice")
+    func duplicates() throws {
+        var stage = try PhoneStage()
+        let token = try stage.bench.provider.token(at: Bench.now)
+        let request = SimulatorRequest(
+            environment: .development, method: "POST", path: "/3/device/abcd",
+            headers: [
+                .init("authorization", "bearer \(token)"), .init("apns-priority", "5"), .init("apns-priority", "5"),
+            ])
+        #expect(stage.bench.state.handle(request, now: Bench.now).reason == .duplicateHeaders)
+    }
+
+    static func start(_ extra: String) -> String { start.replacing("{extra}", with: extra) }
+}

@@ -1,0 +1,148 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("What phones show")
+struct DeviceTests {
+    @Test("A broadcast reaches the phones that listen, in their environment alone")
+    func broadcast() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.addPhone("ben")
+        try stage.addPhone("carl", in: .production)
+        try stage.send(1, at: 10)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+        #expect(stage.shown("ben").isEmpty)
+        #expect(stage.shown("carl").isEmpty)
+    }
+
+    @Test("Offline: what is not stored is lost, what is stored comes on return until it expires")
+    func offline() throws {
+        for (policy, seconds, expected) in [(0, 0, 0), (1, 0, 0), (1, 600, 2), (1, 30, 0)] {
+            var stage = try PhoneStage(policy: policy)
+            try stage.follow("anna")
+            stage.setOnline(false, "anna", at: 5)
+            try stage.send(1, at: 10, expiresIn: seconds)
+            try stage.send(2, at: 11, expiresIn: seconds)
+            #expect(stage.shown("anna", at: 12) == [#"{"n":0}"#])
+            stage.setOnline(true, "anna", at: 60)
+            #expect(stage.shown("anna", at: 60) == [#"{"n":\#(expected)}"#], "policy \(policy), \(seconds) s")
+        }
+    }
+
+    @Test("A message out of its order, or of the same second, does not go back; far ahead it is not believed")
+    func order() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 10, timestamp: 10)
+        try stage.send(2, at: 11, timestamp: 9)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+        try stage.send(3, at: 11, timestamp: 10)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+        try stage.send(4, at: 11, timestamp: 8 * 3_600 + 12)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+        try stage.send(5, at: 11, timestamp: 11)
+        #expect(stage.shown("anna") == [#"{"n":5}"#])
+        try stage.bench.state.quirks.set("timestamp-tie", to: "applied")
+        try stage.send(6, at: 12, timestamp: 11)
+        #expect(stage.shown("anna") == [#"{"n":6}"#])
+        let log = stage.events("anna").joined(separator: "\n")
+        #expect(log.contains("older than what is shown"))
+        #expect(log.contains("8 hours ahead"))
+    }
+
+    @Test("Reordered by a fault: the older one comes late, and is dropped by its timestamp")
+    func reorder() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 10, postponing: true)
+        #expect(stage.shown("anna") == [#"{"n":0}"#])
+        try stage.send(2, at: 11)
+        #expect(stage.shown("anna") == [#"{"n":2}"#])
+        #expect(stage.events("anna").last?.contains("dropped") == true)
+    }
+
+    @Test("After the end nothing changes; it is seen until its dismissal, four hours at most")
+    func end() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 100, event: "end")
+        try stage.send(2, at: 101)
+        #expect(stage.shown("anna", at: 102) == [#"{"n":1}"#])
+        #expect(stage.states("anna", at: 102) == [.ended])
+        #expect(stage.states("anna", at: 100 + 4 * 3_600 - 1) == [.ended])
+        #expect(stage.states("anna", at: 100 + 4 * 3_600).isEmpty)
+
+        try stage.follow("ben")
+        try stage.send(3, at: 200, event: "end", extra: #","dismissal-date":\#(PhoneStage.epoch + 260)"#)
+        #expect(stage.states("ben", at: 259) == [.ended])
+        #expect(stage.states("ben", at: 260).isEmpty)
+
+        try stage.follow("carl")
+        try stage.send(4, at: 300, event: "end", extra: #","dismissal-date":1"#)
+        #expect(stage.states("carl", at: 300).isEmpty)
+    }
+
+    @Test("An end of the past ends, and shows no older state")
+    func lateEnd() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 10)
+        try stage.send(2, at: 11, timestamp: 5, event: "end")
+        #expect(stage.states("anna", at: 12) == [.ended])
+        #expect(stage.shown("anna", at: 12) == [#"{"n":1}"#])
+    }
+
+    @Test("Stale from its date on, until an update moves it; over after eight hours, gone after twelve")
+    func time() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 10, extra: #","stale-date":\#(PhoneStage.epoch + 60)"#)
+        #expect(stage.states("anna", at: 59) == [.active])
+        #expect(stage.states("anna", at: 60) == [.stale])
+        try stage.send(2, at: 70)
+        #expect(stage.states("anna", at: 71) == [.active])
+        #expect(stage.states("anna", at: 8 * 3_600) == [.ended])
+        #expect(stage.states("anna", at: 12 * 3_600).isEmpty)
+    }
+
+    @Test("Nobody starts on a channel that is not there, or with an old phone")
+    func starts() throws {
+        var stage = try PhoneStage()
+        try stage.addPhone("anna")
+        try stage.addPhone("old", system: 17)
+        let wrong = ActivityStart(
+            bundleID: Bench.bundleID, attributesType: "Match", contentState: [], timestamp: 0, channelID: "AAAA")
+        var right = wrong
+        right.channelID = stage.channel
+        #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(wrong, on: "anna", now: Bench.now) }
+        #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(right, on: "old", now: Bench.now) }
+        #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(right, on: "eve", now: Bench.now) }
+    }
+
+    @Test("A late subscriber gets the stored message when the quirk says so")
+    func subscribe() throws {
+        for (value, expected) in [("off", 0), ("on", 1)] {
+            var stage = try PhoneStage(policy: 1)
+            try stage.bench.state.quirks.set("stored-on-subscribe", to: value)
+            try stage.send(1, at: 10, expiresIn: 600)
+            try stage.follow("anna", at: 20)
+            #expect(stage.shown("anna", at: 20) == [#"{"n":\#(expected)}"#])
+        }
+    }
+
+    @Test("Swiped away, and taken away")
+    func removal() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        let dismissed = [1, 2].map { stage.bench.state.dismiss(activity: $0, on: "anna", now: Bench.now) }
+        #expect(dismissed == [true, false])
+        #expect(stage.shown("anna").isEmpty)
+        let isRemoved = stage.bench.state.devices.remove("anna")
+        #expect(isRemoved)
+        #expect(stage.bench.state.devices.isEmpty)
+        try stage.send(1, at: 10)
+    }
+}

@@ -1,0 +1,79 @@
+internal import APNsWire
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("Scripts of faults")
+struct FaultFileTests {
+    @Test("Every action is read, and written as it was read")
+    func actions() throws {
+        let script = #"""
+            {"seed": 7, "faults": [
+              {"name": "a", "match": {"operation": "broadcast", "nth": 3}, "action": "refuse", "reason": "TooManyRequests", "retryAfter": 2},
+              {"action": "refuse", "reason": "Strange", "status": 418, "times": 1},
+              {"match": {"environment": "production", "rate": 0.25}, "action": "delay", "seconds": 1.5},
+              {"action": "silence"}, {"action": "lose"}, {"action": "lose", "by": "cut"},
+              {"action": "reset", "code": "CANCEL"}, {"action": "reset", "code": 99}, {"action": "refuseStream"},
+              {"action": "goAway"}, {"action": "goAway", "manner": "mid", "reason": "IdleTimeout", "code": "INTERNAL_ERROR"},
+              {"action": "settings", "maximumStreams": 1}, {"action": "cut"}, {"action": "slowReads", "seconds": 0.5},
+              {"action": "reorder"}, {"action": "capabilityOff"}, {"action": "vanish"}, {"action": "quota", "channels": 2},
+              {"match": {"environment": "development", "every": 2}, "action": "tls", "failure": "certificate"}
+            ]}
+            """#
+        let file = try FaultFile(Array(script.utf8), at: "script")
+        #expect(file.seed == 7)
+        #expect(
+            file.faults.map(\.action) == [
+                .refuse(reason: "TooManyRequests", status: 429, retryAfter: 2),
+                .refuse(reason: "Strange", status: 418, retryAfter: nil), .delay(seconds: 1.5), .silence,
+                .lose(.silence), .lose(.cut), .reset(code: 8), .reset(code: 99), .refuseStream,
+                .goAway(.clean, reason: "Shutdown", code: 0), .goAway(.mid, reason: "IdleTimeout", code: 2),
+                .settings(maximumStreams: 1), .cut, .slowReads(seconds: 0.5), .reorder, .capabilityOff, .vanish,
+                .quota(2), .tls(.certificate),
+            ])
+        #expect(Set(file.faults.map(\.action.name)) == Set(FaultAction.Name.allCases))
+        #expect(file.faults[0].match == FaultMatch(operation: .broadcast, nth: 3))
+        #expect(file.faults[1].times == 1)
+        let text = String(decoding: file.faults[2].json.text, as: UTF8.self)
+        #expect(
+            text
+                == #"{"name":"","match":{"environment":"production","rate":0.25},"action":"delay","seconds":1.5,"seen":0,"acted":0}"#
+        )
+    }
+
+    @Test(
+        "A mistake is told with its place",
+        arguments: [
+            (#"{"#, "is not JSON"), (#"{"fault": []}"#, "there is no \"fault\""),
+            (#"{"faults": [{}]}"#, "faults[0].action: one of refuse"),
+            (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is none of"),
+            (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "there is no \"seconds\""),
+            (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "there twice"),
+            (#"{"faults": [{"action": "delay"}]}"#, "faults[0].seconds"),
+            (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
+            (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
+            (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "no documented reason"),
+            (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "no error code"),
+            (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
+            (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),
+            (#"{"faults": [{"action": "silence", "match": {"nth": 0}}]}"#, "faults[0].match.nth"),
+            (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is none of create"),
+            (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "there is no \"path\""),
+        ])
+    func mistakes(script: String, complaint: String) {
+        #expect {
+            try FaultFile(Array(script.utf8), at: "script")
+        } throws: { error in
+            let text = "\(error)"
+            return text.contains(complaint) && text.hasPrefix("script") && !text.contains("\n")
+        }
+    }
+
+    @Test("A script is taken whole or not at all")
+    func whole() throws {
+        var book = FaultBook(seed: 1)
+        let script = #"{"faults": [{"name": "a", "action": "cut"}, {"name": "a", "action": "cut"}]}"#
+        #expect(book.add(try FaultFile(Array(script.utf8), at: "script")) != nil)
+        #expect(book.faults.isEmpty)
+    }
+}

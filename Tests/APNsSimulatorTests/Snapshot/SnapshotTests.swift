@@ -1,0 +1,70 @@
+internal import APNsWire
+internal import Foundation
+internal import HTTP2
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("State kept over restarts")
+struct SnapshotTests {
+    @Test("What was there is there again: channels, messages, deletions, owners, phones")
+    func roundTrip() throws {
+        var stage = try PhoneStage(policy: 1)
+        let token = try stage.addPhone("eve")
+        try stage.follow("anna")
+        try stage.send(1, at: 10, expiresIn: 600)
+        stage.setOnline(false, "anna", at: 11)
+        try stage.send(2, at: 12, expiresIn: 600)
+        _ = try stage.bench.push(to: token, DevicePushTests.start(#","input-push-token":1"#))
+        let gone = try stage.bench.create(policy: 0)
+        _ = try stage.bench.send("DELETE", "/1/apps/\(Bench.bundleID)/channels", ["apns-channel-id": gone])
+        stage.bench.state.setBroadcastCapability(false, of: "com.example.other")
+        _ = stage.bench.state.retire(token: token, .unregistered, now: Bench.now)
+
+        let text = Snapshot.text(of: stage.bench.state)
+        var restored = SimulatorState(keys: [try stage.bench.provider.registered()])
+        try Snapshot.restore(text, into: &restored, at: "file")
+        #expect(Snapshot.text(of: restored) == text)
+
+        stage.bench.state = restored
+        #expect(stage.shown("anna", at: 13) == [#"{"n":1}"#])
+        stage.setOnline(true, "anna", at: 14)
+        #expect(stage.shown("anna", at: 14) == [#"{"n":2}"#])
+        #expect(stage.shown("eve", at: 14) == [#"{"n":0}"#])
+        #expect(try stage.bench.broadcast(on: gone).reason == .channelNotRegistered)
+        #expect(try stage.bench.push(to: token, DevicePushTests.start("")).reason == .unregistered)
+        #expect(
+            try stage.bench.send("GET", "/1/apps/com.example.other/all-channels").reason == .broadcastFeatureNotEnabled)
+        try stage.send(3, at: 20)
+        #expect(stage.shown("anna", at: 20) == [#"{"n":3}"#])
+    }
+
+    @Test(
+        "A text that is not ours is refused in one line",
+        arguments: ["", "[]", "{}", #"{"version":2}"#, #"{"version":1,"apps":[{}]}"#, #"{"version":1,"x":1}"#])
+    func foreign(text: String) {
+        var state = SimulatorState(keys: [])
+        #expect {
+            try Snapshot.restore(Array(text.utf8), into: &state, at: "file")
+        } throws: { "\($0)".hasPrefix("file") && !"\($0)".contains("\n") }
+    }
+
+    @Test(
+        "A restart with a state file has the channels of before; a foreign file is left alone", .timeLimit(.minutes(1)))
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("kept/state.json")
+        let id = try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            return try #require(try await client.create(policy: 1)[header: "apns-channel-id"])
+        }
+        try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { running in
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).map(\.id) == [id])
+        }
+        try folder.write("theirs", to: "kept/state.json")
+        await #expect(throws: SimulatorError.self) {
+            try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { _ in }
+        }
+        #expect(try folder.text("kept/state.json") == "theirs")
+    }
+}

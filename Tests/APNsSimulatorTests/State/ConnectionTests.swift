@@ -1,0 +1,118 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+@Suite("What APNs remembers of a connection")
+struct ConnectionTests {
+    private static let path = "/1/apps/\(Bench.bundleID)/all-channels"
+
+    @Test("One stream, many after a good token, one again after refusals in a row, then the end")
+    func refusals() throws {
+        var bench = try Bench()
+        bench.open()
+        let bad = ["authorization": ""]
+        #expect(try bench.send("GET", Self.path, bad).effects.isEmpty)
+        #expect(try bench.send("GET", Self.path).effects == [.maximumStreams(1_000)])
+        #expect(try bench.send("GET", Self.path).effects.isEmpty)
+
+        var effects = try (1...ConnectionState.slowAfter).map { _ in try bench.broadcast(on: "AAAA").effects }
+        #expect(effects.last == [.maximumStreams(1)])
+        #expect(effects.dropLast().filter { !$0.isEmpty }.isEmpty)
+        #expect(try bench.send("GET", Self.path).effects == [.maximumStreams(1_000)])
+
+        effects = try (1...ConnectionState.endAfter).map { _ in try bench.broadcast(on: "AAAA").effects }
+        #expect(effects.last == [.goAway(reason: "BadChannelId", code: 0)])
+        #expect(effects.filter { !$0.isEmpty }.count == 2)
+    }
+
+    @Test("Refusals that are not counted slow nobody down")
+    func ignored() throws {
+        var bench = try Bench()
+        bench.open()
+        try bench.state.quirks.set("refusals", to: "ignored")
+        _ = try bench.send("GET", Self.path)
+        let effects = try (1...200).flatMap { _ in try bench.broadcast(on: "AAAA").effects }
+        #expect(effects.isEmpty)
+    }
+
+    @Test("A connection belongs to the team and kind of key it was first used with")
+    func binding() throws {
+        var bench = try Bench()
+        let colleague = Provider(keyID: "COLLEAGUE1", teamID: bench.provider.teamID)
+        let rival = Provider(keyID: "RIVALSKEY1", teamID: "RIVALTEAM1")
+        let narrow = Provider(keyID: "NARROWKEY1", teamID: bench.provider.teamID)
+        var narrowKey = try narrow.registered()
+        narrowKey.scope = try KeyScope(parsing: "development:com.example.scores")
+        bench.state = SimulatorState(
+            keys: [
+                try bench.provider.registered(), try colleague.registered(), try rival.registered(), narrowKey,
+            ])
+        bench.open()
+        let other = "/1/apps/com.example.other/all-channels"
+        #expect(try bench.send("GET", other).status == 200)
+        #expect(try bench.send("GET", other, by: colleague).status == 200)
+        #expect(try bench.send("GET", other, by: rival).reason == .unrelatedKeyIdInToken)
+        #expect(try bench.send("GET", Self.path, by: narrow).reason == .unrelatedKeyIdInToken)
+        bench.open()
+        #expect(try bench.send("GET", other, by: rival).status == 200)
+        #expect(try bench.send("GET", other).reason == .unrelatedKeyIdInToken)
+        bench.state.closed(connection: bench.connection)
+        #expect(try bench.send("GET", other).status == 200)
+    }
+
+    @Test("A key is good for its environment and its topics alone")
+    func scope() throws {
+        var bench = try Bench()
+        var key = try bench.provider.registered()
+        key.scope = try KeyScope(parsing: "development:com.example.Scores,com.example.other")
+        bench.state = SimulatorState(keys: [key])
+        #expect(try bench.send("GET", Self.path).status == 200)
+        #expect(try bench.send("GET", "/1/apps/com.example.third/all-channels").reason == .topicMismatch)
+        #expect(try bench.send("GET", Self.path, in: .production).reason == .badEnvironmentKeyInToken)
+        try bench.state.quirks.set("environment-key", to: "BadEnvironmentKeyIdInToken")
+        let answer = try bench.send("GET", Self.path, in: .production)
+        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"BadEnvironmentKeyIdInToken"}"#)
+    }
+
+    @Test(
+        "A token that replaces another too soon is 429; per connection, per key, or never",
+        arguments: [
+            ("connection", true, false), ("key", true, true), ("off", false, false),
+        ])
+    func updates(rule: String, here: Bool, elsewhere: Bool) throws {
+        var bench = try Bench()
+        try bench.state.quirks.set("token-updates", to: rule)
+        bench.open()
+        #expect(try bench.send("GET", Self.path).status == 200)
+        let later = Bench.now.addingTimeInterval(600)
+        #expect(try bench.send("GET", Self.path, at: later).reason == (here ? .tooManyProviderTokenUpdates : nil))
+        let old = ["authorization": "bearer \(try bench.provider.token(at: Bench.now))"]
+        #expect(try bench.send("GET", Self.path, old, at: later).status == 200)
+        bench.open()
+        #expect(
+            try bench.send("GET", Self.path, at: later).reason == (elsewhere ? .tooManyProviderTokenUpdates : nil))
+        #expect(try bench.send("GET", Self.path, at: Bench.now.addingTimeInterval(1_800)).status == 200)
+    }
+
+    @Test("Scopes of keys are read, and mistakes told")
+    func scopes() throws {
+        let scopes = try KeyScope.list(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
+        #expect(scopes["A"]?.environment == .development)
+        #expect(scopes["A"]?.topics == nil)
+        #expect(scopes["B"]?.topics == ["com.a", "com.b"])
+        #expect(scopes["C"]?.environment == nil)
+        for mistake in ["A", "A=staging", "A=production:", "A=production:x,,y"] {
+            #expect(throws: SimulatorError.self, "\(mistake)") { try KeyScope.list(parsing: [mistake]) }
+        }
+    }
+}
+
+extension Bench {
+    /// Requests come on a new connection from here on.
+    mutating func open() {
+        connection += 1
+        state.opened(connection: connection)
+    }
+}

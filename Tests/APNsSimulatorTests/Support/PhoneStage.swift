@@ -1,0 +1,87 @@
+internal import APNsWire
+internal import Foundation
+
+@testable internal import APNsSimulator
+
+/// A channel and some phones; seconds count from the bench's instant.
+struct PhoneStage {
+    static let epoch = Int(Bench.now.timeIntervalSince1970)
+
+    var bench: Bench
+    let channel: String
+
+    init(policy: Int = 0) throws {
+        bench = try Bench()
+        channel = try bench.create(policy: policy)
+    }
+
+    /// - Returns: its push-to-start token.
+    @discardableResult
+    mutating func addPhone(
+        _ id: String, in environment: APNsEnvironment = .development, system: Int = 18
+    ) throws -> String {
+        try bench.state.addDevice(
+            id, in: environment, system: system, bundleIDs: [Bench.bundleID], now: Bench.now
+        ).startTokens[Bench.bundleID] ?? ""
+    }
+
+    /// A phone whose owner follows the channel.
+    mutating func follow(_ id: String, at seconds: Double = 0) throws {
+        try addPhone(id)
+        let start = ActivityStart(
+            bundleID: Bench.bundleID, attributesType: "Match", contentState: Array(#"{"n":0}"#.utf8), timestamp: 0,
+            channelID: channel)
+        _ = try bench.state.startActivity(start, on: id, now: Bench.now + seconds)
+    }
+
+    /// Broadcasts `{"n": …}`.
+    mutating func send(
+        _ number: Int, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
+        extra: String = "", postponing: Bool = false
+    ) throws {
+        let stamp = Self.epoch + (timestamp ?? Int(seconds))
+        let body = #"{"aps":{"timestamp":\#(stamp),"event":"\#(event)","content-state":{"n":\#(number)}\#(extra)}}"#
+        let expiration = expiresIn == 0 ? 0 : Self.epoch + Int(seconds) + expiresIn
+        let request = SimulatorRequest(
+            environment: .development, method: "POST", path: "/4/broadcasts/apps/\(Bench.bundleID)",
+            headers: [
+                .init("authorization", "bearer \(try bench.provider.token(at: Bench.now))"),
+                .init("apns-channel-id", channel), .init("apns-push-type", "liveactivity"),
+                .init("apns-expiration", "\(expiration)"), .init("apns-priority", "10"),
+            ], body: Array(body.utf8))
+        let answer = bench.state.handle(request, postponing: postponing, now: Bench.now + seconds)
+        guard answer.status == 200 else { throw SimulatorError("\(answer.status) \(answer.reason?.rawValue ?? "")") }
+    }
+
+    mutating func setOnline(_ isOnline: Bool, _ id: String, at seconds: Double) {
+        _ = bench.state.setOnline(isOnline, device: id, now: Bench.now + seconds)
+    }
+
+    /// Content states on a lock screen.
+    func shown(_ id: String, at seconds: Double = 12) -> [String] {
+        (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map {
+            String(decoding: $0.contentState, as: UTF8.self)
+        }
+    }
+
+    func states(_ id: String, at seconds: Double) -> [Activity.State] {
+        (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map {
+            $0.state(at: Bench.now + seconds)
+        }
+    }
+
+    func events(_ id: String) -> [String] { (bench.state.devices.byID[id]?.events.elements ?? []).map(\.text) }
+}
+
+extension Bench {
+    /// A device push that is right in all but what `headers` says otherwise.
+    mutating func push(
+        to token: String, _ body: String, _ headers: [String: String] = [:],
+        in environment: APNsEnvironment = .development
+    ) throws -> SimulatorAnswer {
+        let usual = [
+            "apns-topic": "\(Bench.bundleID).push-type.liveactivity", "apns-push-type": "liveactivity",
+        ]
+        return try send("POST", "/3/device/\(token)", usual.merging(headers) { $1 }, body, in: environment)
+    }
+}
