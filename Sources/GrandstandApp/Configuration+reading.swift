@@ -43,6 +43,7 @@ extension Configuration {
         reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
         reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
         reconcileDeleteBudget = try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000) ?? 100
+        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
         logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
@@ -101,6 +102,22 @@ private struct Settings {
             throw ConfigurationError(variable, "\(text) is none of \(words)")
         }
         return choice
+    }
+
+    /// Words separated by commas, each at most once.
+    func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
+        _ variable: String
+    ) throws(ConfigurationError) -> Set<Choice>? {
+        guard let text = self[variable] else { return nil }
+        var choices: Set<Choice> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let word = word.trimmingPrefix { $0 == " " }
+            guard let choice = Choice(rawValue: String(word)), choices.insert(choice).inserted else {
+                let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError(variable, "\(text) is no list of some of \(words), separated by commas")
+            }
+        }
+        return choices
     }
 
     /// `HTTPS_PROXY` and `NO_PROXY`, as other programs read them.

@@ -24,7 +24,18 @@ package struct Configuration: Sendable {
         case json
     }
 
+    /// Loops a process may run; what one does not run, others on the same database do.
+    package enum Role: String, Sendable, Hashable, CaseIterable {
+        /// The HTTP API.
+        case api
+        /// Sends broadcasts.
+        case dispatch
+        /// Makes, retires and reconciles channels.
+        case reconcile
+    }
+
     package var database: DatabaseSource
+    package var roles: Set<Role>
     package var host: String
     /// 0: a free one is picked and logged.
     package var port: Int

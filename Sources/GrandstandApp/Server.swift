@@ -32,7 +32,7 @@ package struct Server: Sendable {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
         if let tls = configuration.tls { _ = try HTTPServer.tlsConfiguration(tls) }
-        try await HTTPServer.probe(configuration)
+        if configuration.roles.contains(.api) { try await HTTPServer.probe(configuration) }
         let database = try await DatabaseSession.open(configuration.database, logger: logger)
         return Server(configuration, database: database, keyRing: keyRing, logger: logger)
     }
@@ -106,7 +106,9 @@ package struct Server: Sendable {
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
     /// the drain time, the rest stays in the outbox; the database is closed last.
     ///
-    /// - Parameter onListening: called with the port once requests are taken.
+    /// Only the loops of the configured roles run here.
+    ///
+    /// - Parameter onListening: called with the port once requests are taken; never without the role `api`.
     package func run(
         stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
@@ -116,17 +118,21 @@ package struct Server: Sendable {
                 metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
             await onListening(port)
         }
+        let roles = configuration.roles
+        logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
         // Stopped from the last to the first: the listener, the dispatcher, the rest.
+        let services: [(role: Configuration.Role?, service: any Service, name: String)] = [
+            (nil, SignalService(signals: signals), "signals"),
+            (.reconcile, reconciler, "reconciler"),
+            (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
+            (.reconcile, provisioner, "provisioner"),
+            (.dispatch, dispatcher, "dispatcher"),
+            (.api, http, "http"),
+        ]
         let group = ServiceGroup(
             configuration: .init(
-                services: [
-                    .init(service: SignalService(signals: signals), serviceName: "signals"),
-                    .init(service: reconciler, serviceName: "reconciler"),
-                    .init(service: GatewayCare(gateway: gateway, logger: logger), serviceName: "gateway care"),
-                    .init(service: provisioner, serviceName: "provisioner"),
-                    .init(service: dispatcher, serviceName: "dispatcher"),
-                    .init(service: http, serviceName: "http"),
-                ],
+                services: services.filter { $0.role.map(roles.contains) ?? true }
+                    .map { .init(service: $0.service, serviceName: $0.name) },
                 gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
         // Cancelling the group would cut requests off; a stop is always a graceful one.
         let running = Task { try await group.run() }

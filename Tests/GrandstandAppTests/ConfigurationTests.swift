@@ -58,6 +58,7 @@ struct ConfigurationTests {
             "GRANDSTAND_LANE_INTERVAL": "0.25",
             "GRANDSTAND_RETIRE_AFTER": "60",
             "GRANDSTAND_DRAIN_SECONDS": "0",
+            "GRANDSTAND_ROLES": "dispatch, api",
             "GRANDSTAND_LOG_LEVEL": "DEBUG",
             "GRANDSTAND_LOG_FORMAT": "json",
         ])
@@ -77,6 +78,7 @@ struct ConfigurationTests {
         #expect(configuration.laneInterval == 0.25)
         #expect(configuration.retireAfter == 60)
         #expect(configuration.drain == .zero)
+        #expect(configuration.roles == [.api, .dispatch])
         #expect(configuration.logLevel.rawValue == "debug")
         #expect(configuration.logFormat == .json)
     }
@@ -112,6 +114,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
         ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
+        ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_LOG_FORMAT", ["xml"]),
     ])

@@ -14,6 +14,7 @@ struct BroadcastRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
+            Route(.post, "/v1/broadcasts", .scope(.organise), acceptBatch),
             Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), list),
             Route(.get, "/v1/broadcasts/:id", .scope(.organise), get),
             Route(.delete, "/v1/broadcasts/:id", .scope(.organise), cancel),
@@ -26,6 +27,30 @@ struct BroadcastRoutes: Sendable {
         let broadcast = try BroadcastRequest(body: try await request.json())
         if context.key?.bundleID != nil { try await requireCover(of: key, context) }
         return .json(try await intake.accept(broadcast, for: key), status: .accepted)
+    }
+
+    private func acceptBatch(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let batch = try BroadcastBatch(body: try await request.json(upTo: BroadcastBatch.maximumBytes))
+        var results: [Result<Broadcast, Problem>?] = batch.items.map { item in
+            if case .failure(let problem) = item { .failure(problem) } else { nil }
+        }
+        var wanted: [(place: Int, intake: BroadcastIntake)] = []
+        for (place, item) in batch.items.enumerated() {
+            guard case .success(let intake) = item else { continue }
+            do {
+                if context.key?.bundleID != nil { try await requireCover(of: intake.eventKey, context) }
+                wanted.append((place, intake))
+            } catch let problem as Problem {
+                results[place] = .failure(problem)
+            }
+        }
+        let accepted = try await intake.accept(wanted.map(\.intake))
+        for ((place, _), result) in zip(wanted, accepted) {
+            results[place] = result.mapError { $0.within("/items/\(place)") }
+        }
+        return .json(
+            BroadcastBatchView(results: results.compactMap(\.self), requestID: context.requestID), status: .accepted)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

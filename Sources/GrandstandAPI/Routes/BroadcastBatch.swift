@@ -1,0 +1,65 @@
+internal import Grandstand
+
+/// The body of `POST /v1/broadcasts`: items that are read, accepted or refused each on its own.
+struct BroadcastBatch: Sendable {
+    /// In the order they came; a refused one says where it is wrong, from the root of the body.
+    let items: [Result<BroadcastIntake, Problem>]
+
+    static let maximumItems = 500
+    static let maximumBytes = 4 * 1024 * 1024
+
+    /// - Throws: when it is no batch at all; what is wrong within an item stays with the item.
+    init(body: JSONValue) throws(Problem) {
+        var fields = JSONFields(body)
+        let elements = fields.array("items", required: true, count: 1...Self.maximumItems) ?? []
+        try fields.finish()
+        items = elements.map { element in
+            Result { () throws(Problem) in try Self.read(element.value, element.pointer) }
+        }
+    }
+
+    private static func read(_ value: JSONValue, _ pointer: String) throws(Problem) -> BroadcastIntake {
+        var fields = JSONFields(value, pointer: pointer)
+        let key = fields.text("eventKey", required: true).flatMap { text in
+            let key = EventKey(rawValue: text)
+            if key == nil { fields.fault("eventKey", EventKey.rule) }
+            return key
+        }
+        let request = BroadcastRequest.read(&fields)
+        try fields.finish()
+        // A missing key was a fault.
+        guard let key else { throw Problem(.invalidRequest, EventKey.rule) }
+        return BroadcastIntake(eventKey: key, request: request)
+    }
+}
+
+/// What became of a batch, in its order.
+struct BroadcastBatchView: JSONWritable {
+    let results: [Result<Broadcast, Problem>]
+    let requestID: String
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.name("items")
+            object.array(results) { writer, result in
+                switch result {
+                case .success(let broadcast): broadcast.write(to: &writer)
+                case .failure(let problem):
+                    writer.object { item in
+                        item.name("problem")
+                        problem.write(to: &item, requestID: requestID)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Problem {
+    /// The same, its places told from the root of a body of which it concerns one item.
+    func within(_ pointer: String) -> Problem {
+        var problem = self
+        problem.errors = errors.map { FieldError(pointer: pointer + $0.pointer, detail: $0.detail) }
+        return problem
+    }
+}

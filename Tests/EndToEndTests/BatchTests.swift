@@ -1,0 +1,101 @@
+internal import APNsSimulator
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+/// Many broadcasts in one call: each accepted or refused on its own, in one commit.
+@Suite(.timeLimit(.minutes(5)))
+struct BatchTests {
+    @Test func `a batch is answered in order, what is wrong in one item is that item's`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            for key in ["derby", "final"] {
+                try await stage.putEvent(key)
+                try await stage.activeChannels(of: key)
+            }
+            let answer = try await stage.api(
+                "POST", "/v1/broadcasts",
+                """
+                {"items": [
+                  {"eventKey": "derby", "event": "update", "contentState": {"score": 1.50e1}},
+                  {"eventKey": "nowhere", "event": "update", "contentState": {}},
+                  {"eventKey": "final", "event": "update", "contentstate": {}},
+                  {"eventKey": "not a key", "event": "update", "contentState": {}},
+                  {"eventKey": "final", "event": "update", "contentState": {}, "apnsExpiration": 1},
+                  7,
+                  {"eventKey": "final", "event": "end", "contentState": {"n": 2}},
+                  {"eventKey": "final", "event": "update", "contentState": {"n": 3}}
+                ]}
+                """)
+            #expect(answer.status == 202)
+            let items = answer.json["items"]?.items ?? []
+            let slugs = items.map { $0["problem"]?["type"]?.string?.split(separator: "/").last.map(String.init) }
+            #expect(
+                slugs == [
+                    nil, "event-not-found", "unknown-field", "invalid-request", "expiration-not-allowed",
+                    "invalid-request", nil, "event-ended",
+                ])
+            let pointers = items.map { $0["problem"]?["errors"]?[0]?["pointer"]?.string }
+            #expect(pointers[2] == "/items/2/contentstate")
+            #expect(pointers[3] == "/items/3/eventKey")
+            #expect(pointers[4] == "/items/4/apnsExpiration")
+            for index in [0, 6] {
+                let id = try #require(items[index]["id"]?.string)
+                #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+            }
+            let sent = try await stage.sent(2)
+            #expect(sent.count == 2)
+            #expect(sent.contains { $0.text.contains(#"{"score": 1.50e1}"#) })
+        }
+    }
+
+    @Test func `updates of one event in one batch keep their order, the newest wins`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "1"]) { stage in
+            try await stage.putLiveEvent()
+            let items = (0..<500).map { #"{"eventKey": "derby", "event": "update", "contentState": {"n": \#($0)}}"# }
+            let answer = try await stage.api(
+                "POST", "/v1/broadcasts", #"{"items": [\#(items.joined(separator: ","))]}"#)
+            #expect(answer.status == 202)
+            let ids = answer.json["items"]?.items.compactMap { $0["id"]?.string } ?? []
+            #expect(ids.count == 500)
+            #expect(try await stage.settled(try #require(ids.last)).deliveryStates == ["accepted"])
+            #expect(try await stage.settled(ids[0]).deliveryStates == ["superseded"])
+            #expect(try await stage.sent(1).map { $0.text.contains(#"{"n": 499}"#) } == [true])
+        }
+    }
+
+    @Test func `what is no batch is refused whole`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let item = #"{"eventKey": "derby", "event": "update", "contentState": {}}"#
+            let many = Array(repeating: item, count: 501).joined(separator: ",")
+            for (body, slug) in [
+                ("{}", "invalid-request"), (#"{"items": []}"#, "invalid-request"),
+                (#"{"items": [\#(many)]}"#, "invalid-request"), (#"{"items": [\#(item)], "x": 1}"#, "unknown-field"),
+                ("[]", "invalid-request"), (#"{"items": [\#(item)"#, "malformed-json"),
+            ] {
+                let answer = try await stage.api("POST", "/v1/broadcasts", body)
+                #expect(answer.slug == slug, "\(body.prefix(60)): \(answer.text)")
+            }
+            let padding = String(repeating: "x", count: 4 * 1024 * 1024)
+            let large = try await stage.api("POST", "/v1/broadcasts", #"{"items": [\#(item)], "x": "\#(padding)"}"#)
+            #expect(large.status == 413)
+            #expect(large.slug == "body-too-large")
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
+        }
+    }
+
+    @Test func `a key bound to an app reaches that app's events only`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try await stage.putApp("com.example.Other")
+            let stranger = try await stage.caller([.organise], app: "com.example.Other")
+            let answer = try await stranger(
+                "POST", "/v1/broadcasts",
+                #"{"items": [{"eventKey": "derby", "event": "update", "contentState": {}}]}"#)
+            #expect(answer.status == 202)
+            #expect(answer.json["items"]?[0]?["problem"]?["status"]?.int == 403)
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandApp
+internal import Testing
+
+/// API, sending and channels in processes of their own, on one database.
+@Suite(.timeLimit(.minutes(5)))
+struct RoleTests {
+    @Test func `what one process accepts, another sends`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment.merging(["GRANDSTAND_ROLES": "api"]) { $1 }, simulator: simulator) {
+                stage in
+                try await stage.putApp()
+                try await stage.putEvent("derby")
+                let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+                // Nobody is there yet to make a channel or to send.
+                #expect(try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["waiting"])
+                try await Self.run("reconcile", environment) {
+                    try await stage.activeChannels(of: "derby")
+                    #expect(simulator.journal().count { $0.request.isBroadcast } == 0)
+                    try await Self.run("dispatch", environment) {
+                        let settled = try await stage.settled(id)
+                        #expect(settled.deliveryStates == ["accepted"])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a process's worth of one role while `body` does; it listens nowhere.
+    private static func run(
+        _ role: String, _ environment: [String: String], _ body: () async throws -> Void
+    ) async throws {
+        let settings = environment.merging(["GRANDSTAND_ROLES": role]) { $1 }
+        let server = try await Server.build(try Configuration(environment: settings), logger: Stage.logger)
+        let running = Task { try await server.run { _ in Issue.record("\(role) listens") } }
+        do {
+            try await body()
+        } catch {
+            running.cancel()
+            try await running.value
+            throw error
+        }
+        running.cancel()
+        try await running.value
+    }
+}
