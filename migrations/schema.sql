@@ -175,6 +175,8 @@ CREATE TABLE public.broadcasts (
     accepted_at timestamp with time zone NOT NULL,
     send_at timestamp with time zone,
     scheduled boolean DEFAULT false NOT NULL,
+    channel uuid,
+    CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 );
 
@@ -372,6 +374,8 @@ CREATE INDEX audit_log_by_app ON public.audit_log USING btree (bundle_id, id);
 
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at);
 
+CREATE INDEX broadcasts_by_channel ON public.broadcasts USING btree (channel, accepted_at DESC, id DESC) WHERE (channel IS NOT NULL);
+
 CREATE INDEX broadcasts_by_event ON public.broadcasts USING btree (event_key, accepted_at DESC, id DESC);
 
 CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHERE scheduled;
@@ -420,6 +424,9 @@ ALTER TABLE ONLY public.audiences
 
 ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
+
+ALTER TABLE ONLY public.broadcasts
+    ADD CONSTRAINT broadcasts_channel_fkey FOREIGN KEY (channel) REFERENCES public.channels(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.broadcasts
     ADD CONSTRAINT broadcasts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;

@@ -73,7 +73,9 @@ package struct API: Sendable {
                 ).routes
                 + AuditRoutes(log: d.auditLog).routes
                 + EventRoutes(events: d.events, now: d.now).routes
-                + BroadcastRoutes(events: d.events, outbox: d.outbox, intake: d.intake, now: d.now).routes
+                + BroadcastRoutes(
+                    events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
+                ).routes
                 + LookupRoutes(events: d.events, now: d.now).routes
                 + QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes
                 + HealthRoutes(readiness: d.readiness).routes)

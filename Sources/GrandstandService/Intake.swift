@@ -14,8 +14,8 @@ package struct Intake: Sendable {
     /// Accepts one broadcast: when this returns, it and its deliveries are committed.
     ///
     /// - Throws: the `Problem` for which it is refused; nothing was changed then.
-    package func accept(_ request: BroadcastRequest, for key: EventKey) async throws -> Broadcast {
-        let results = try await accept([BroadcastIntake(eventKey: key, request: request)])
+    package func accept(_ request: BroadcastRequest, for target: BroadcastTarget) async throws -> Broadcast {
+        let results = try await accept([BroadcastIntake(target, request: request)])
         guard let result = results.first else {
             throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
         }

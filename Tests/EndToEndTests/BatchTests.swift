@@ -99,3 +99,76 @@ struct BatchTests {
         }
     }
 }
+
+/// Channels that belong to no event take broadcasts of their own.
+@Suite(.timeLimit(.minutes(5)))
+struct ChannelBroadcastTests {
+    private static let channels = "/v1/apps/\(Stage.bundleID)/development/channels"
+
+    private static func create(_ stage: Stage) async throws -> (id: String, channelID: String) {
+        try await stage.putApp()
+        let channel = try await stage.api("POST", channels, #"{"storagePolicy": "mostRecentMessageStored"}"#).json
+        return (try #require(channel["id"]?.string), try #require(channel["channelId"]?.string))
+    }
+
+    @Test func `updates and an end reach the channel, in order, and nothing follows the end`() async throws {
+        try await Stage.with { stage in
+            let (id, channelID) = try await Self.create(stage)
+            let path = "\(Self.channels)/\(id)/broadcasts"
+            for body in [#"{"event": "update", "contentState": {"n": 1}}"#, #"{"event": "end"}"#] {
+                let answer = try await stage.api("POST", path, body)
+                try #require(answer.status == 202, "\(answer.text)")
+                #expect(answer.json["eventKey"] == nil)
+                let settled = try await stage.settled(try #require(answer.json["id"]?.string))
+                #expect(settled.deliveryStates == ["accepted"])
+                #expect(settled["deliveries"]?[0]?["channelId"]?.string == channelID)
+            }
+            let sent = try await stage.sent(2)
+            #expect(sent.allSatisfy { $0[header: "apns-channel-id"] == channelID })
+            let late = try await stage.api("POST", path, #"{"event": "update", "contentState": {}}"#)
+            #expect(late.status == 409)
+            #expect(late.slug == "event-ended")
+        }
+    }
+
+    @Test func `a scheduled one goes when its time has come`() async throws {
+        try await Stage.with { stage in
+            let (id, _) = try await Self.create(stage)
+            let sendAt = ISO8601DateFormatter().string(from: Date().addingTimeInterval(2))
+            let answer = try await stage.api(
+                "POST", "\(Self.channels)/\(id)/broadcasts",
+                #"{"event": "update", "contentState": {}, "sendAt": "\#(sendAt)"}"#)
+            #expect(answer.json["state"]?.string == "scheduled")
+            let settled = try await stage.settled(try #require(answer.json["id"]?.string))
+            #expect(settled.deliveryStates == ["accepted"])
+        }
+    }
+
+    @Test func `other channels, and what a channel cannot take, are refused`() async throws {
+        try await Stage.with { stage in
+            let (id, _) = try await Self.create(stage)
+            let update = #"{"event": "update", "contentState": {}}"#
+            let audiences =
+                #"{"event": "update", "contentState": {}, "audiences": [{"bundleId": "a.b", "environment": "production"}]}"#
+            #expect(
+                try await stage.api("POST", "\(Self.channels)/\(id)/broadcasts", audiences).pointers == ["/audiences"])
+            let nobody = UUID().uuidString.lowercased()
+            #expect(
+                try await stage.api("POST", "\(Self.channels)/\(nobody)/broadcasts", update).slug == "channel-not-found"
+            )
+
+            try await stage.putEvent("derby")
+            try await stage.activeChannels(of: "derby")
+            let list = try await stage.api("GET", Self.channels + "?eventKey=derby").json["items"]
+            let owned = try #require(list?[0]?["id"]?.string)
+            let refused = try await stage.api("POST", "\(Self.channels)/\(owned)/broadcasts", update)
+            #expect(refused.status == 409)
+            #expect(refused.slug == "channel-in-use")
+
+            #expect(try await stage.api("DELETE", "\(Self.channels)/\(id)").status == 204)
+            #expect(
+                try await stage.api("POST", "\(Self.channels)/\(id)/broadcasts", update).slug == "channel-not-found")
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
+        }
+    }
+}

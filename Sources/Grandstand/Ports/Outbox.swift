@@ -50,13 +50,29 @@ package protocol Outbox: Sendable {
 
 /// One broadcast to accept.
 package struct BroadcastIntake: Sendable, Hashable {
-    package var eventKey: EventKey
+    package var target: BroadcastTarget
     package var request: BroadcastRequest
 
-    package init(eventKey: EventKey, request: BroadcastRequest) {
-        self.eventKey = eventKey
+    package init(_ target: BroadcastTarget, request: BroadcastRequest) {
+        self.target = target
         self.request = request
     }
+
+    package init(eventKey: EventKey, request: BroadcastRequest) {
+        self.init(.event(eventKey), request: request)
+    }
+}
+
+/// Whom a broadcast is for.
+package enum BroadcastTarget: Sendable, Hashable {
+    /// The audiences of an event.
+    case event(EventKey)
+    /// A channel that belongs to no event, by our ID.
+    case channel(UUID)
+
+    package var eventKey: EventKey? { if case .event(let key) = self { key } else { nil } }
+
+    package var channel: UUID? { if case .channel(let id) = self { id } else { nil } }
 }
 
 /// The head of a leased lane, ready to send.

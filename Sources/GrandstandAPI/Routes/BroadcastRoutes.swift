@@ -7,6 +7,7 @@ internal import Hummingbird
 /// Broadcasts: accepted durably, read back at any time.
 struct BroadcastRoutes: Sendable {
     let events: any EventStore
+    let channels: any ChannelStore
     let outbox: any Outbox
     let intake: Intake
     let now: @Sendable () -> Date
@@ -15,6 +16,8 @@ struct BroadcastRoutes: Sendable {
         [
             Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
             Route(.post, "/v1/broadcasts", .scope(.organise), acceptBatch),
+            Route(
+                .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
             Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), list),
             Route(.get, "/v1/broadcasts/:id", .scope(.organise), get),
             Route(.delete, "/v1/broadcasts/:id", .scope(.organise), cancel),
@@ -26,7 +29,7 @@ struct BroadcastRoutes: Sendable {
         let key = try context.eventKey()
         let broadcast = try BroadcastRequest(body: try await request.json())
         if context.key?.bundleID != nil { try await requireCover(of: key, context) }
-        return .json(try await intake.accept(broadcast, for: key), status: .accepted)
+        return .json(try await intake.accept(broadcast, for: .event(key)), status: .accepted)
     }
 
     private func acceptBatch(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -39,7 +42,9 @@ struct BroadcastRoutes: Sendable {
         for (place, item) in batch.items.enumerated() {
             guard case .success(let intake) = item else { continue }
             do {
-                if context.key?.bundleID != nil { try await requireCover(of: intake.eventKey, context) }
+                if context.key?.bundleID != nil, let key = intake.target.eventKey {
+                    try await requireCover(of: key, context)
+                }
                 wanted.append((place, intake))
             } catch let problem as Problem {
                 results[place] = .failure(problem)
@@ -51,6 +56,38 @@ struct BroadcastRoutes: Sendable {
         }
         return .json(
             BroadcastBatchView(results: results.compactMap(\.self), requestID: context.requestID), status: .accepted)
+    }
+
+    private func acceptForChannel(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let channel = try await channel(context)
+        let broadcast = try BroadcastRequest(body: try await request.json())
+        guard broadcast.audiences == nil else {
+            throw Problem(
+                .invalidRequest, "A channel is one audience.",
+                errors: [FieldError(pointer: "/audiences", detail: "Leave audiences out here.")])
+        }
+        return .json(try await intake.accept(broadcast, for: .channel(channel.id)), status: .accepted)
+    }
+
+    /// The channel a request may send to by itself.
+    private func channel(_ context: APIContext) async throws -> Channel {
+        let bundleID = try context.bundleID()
+        let id = try context.id(orThrow: .channelNotFound)
+        guard let channel = try await channels.channel(id, of: bundleID, in: try context.environment()) else {
+            throw Problem(.channelNotFound, "\(bundleID) has no channel \(id.uuidString.lowercased()) here.")
+        }
+        if let key = channel.eventKey {
+            throw Problem(
+                .channelInUse, "The channel belongs to the event \(key): send to /v1/events/\(key)/broadcasts.")
+        }
+        switch channel.state {
+        case .active: return channel
+        case .creating:
+            throw Problem(.channelPending, "The channel is still being created.", retryAfter: 2)
+        case .retiring, .deleting, .deleted, .missing, .failed:
+            throw Problem(.channelNotFound, "The channel is \(channel.state.rawValue). Create another.")
+        }
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -6,9 +6,10 @@ internal import Grandstand
 ///
 /// Items are taken in order and see what the ones before them did: after an `end`, the next item finds the event over.
 struct Acceptance {
-    struct EventState {
+    /// What a target takes still.
+    struct TargetState {
         var isOver: Bool
-        /// In the order of the event's audiences.
+        /// In the order of the event's audiences; a channel's one.
         var lanes: [LaneState]
     }
 
@@ -42,7 +43,7 @@ struct Acceptance {
 
     let now: Date
     private let plan: DeliveryPlanning
-    private var events: [String: EventState]
+    private var targets: [BroadcastTarget: TargetState]
     private(set) var broadcasts: [BroadcastRow] = []
     private(set) var deliveries: [DeliveryRow] = []
     /// The newest content of each lane.
@@ -52,8 +53,8 @@ struct Acceptance {
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
-    init(events: [String: EventState], now: Date, plan: @escaping DeliveryPlanning) {
-        self.events = events
+    init(targets: [BroadcastTarget: TargetState], now: Date, plan: @escaping DeliveryPlanning) {
+        self.targets = targets
         self.now = now
         self.plan = plan
     }
@@ -69,7 +70,8 @@ struct Acceptance {
                 warnings: decided.plan.warnings))
         let rows = sendAt == nil ? enqueue(id, decided, intake) : []
         return Broadcast(
-            id: id, eventKey: intake.eventKey, event: intake.request.payload.event, acceptedAt: now, sendAt: sendAt,
+            id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
+            sendAt: sendAt,
             isScheduled: sendAt != nil, deliveries: rows, warnings: decided.plan.warnings)
     }
 
@@ -81,23 +83,20 @@ struct Acceptance {
     private typealias Decision = (plan: DeliveryPlan, lanes: [LaneState])
 
     private func decide(_ intake: BroadcastIntake, at time: Date) throws(Problem) -> Decision {
-        guard let event = events[intake.eventKey.rawValue] else {
-            throw Problem(.eventNotFound, "There is no event \(intake.eventKey). Create it with PUT /v1/events first.")
-        }
-        let open = event.lanes.filter { !$0.isFenced }
-        let reachesFenced = event.lanes.contains { lane in
+        guard let target = targets[intake.target] else { throw intake.target.absent }
+        let open = target.lanes.filter { !$0.isFenced }
+        let reachesFenced = target.lanes.contains { lane in
             lane.isFenced && intake.request.audiences?.contains(lane.audience.selector) ?? false
         }
-        guard !event.isOver, !open.isEmpty || event.lanes.isEmpty, !reachesFenced else {
-            throw Problem(.eventEnded, "The event \(intake.eventKey) is over; nothing more is sent for it.")
+        guard !target.isOver, !open.isEmpty || target.lanes.isEmpty, !reachesFenced else {
+            throw intake.target.over
         }
         let plan = try plan(intake.request, open.map(\.audience), time)
-        let byAudience = Dictionary(event.lanes.map { ($0.audience, $0) }) { first, _ in first }
+        let byAudience = Dictionary(target.lanes.map { ($0.audience, $0) }) { first, _ in first }
         return (plan, plan.items.compactMap { byAudience[$0.audience] })
     }
 
     private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
-        let key = intake.eventKey.rawValue
         let plan = decided.plan
         let isEnd = plan.payload.event == .end
         let rows = zip(plan.items, decided.lanes).map { item, lane in
@@ -111,9 +110,9 @@ struct Acceptance {
             for row in rows { newest[row.lane] = id }
         }
         if isEnd {
-            fence(Set(rows.map(\.lane)), of: key)
-        } else {
-            startedEvents.insert(key)
+            fence(Set(rows.map(\.lane)), of: intake.target)
+        } else if let key = intake.target.eventKey {
+            startedEvents.insert(key.rawValue)
         }
         return zip(plan.items, rows).map { item, row in
             Delivery(
@@ -124,17 +123,36 @@ struct Acceptance {
         }
     }
 
-    /// An event is over when every audience of it got its end.
-    private mutating func fence(_ lanes: Set<Int>, of key: String) {
+    /// A target is over when every audience of it got its end.
+    private mutating func fence(_ lanes: Set<Int>, of target: BroadcastTarget) {
         fenced.formUnion(lanes)
-        guard var event = events[key] else { return }
-        for index in event.lanes.indices where lanes.contains(event.lanes[index].id) {
-            event.lanes[index].isFenced = true
+        guard var state = targets[target] else { return }
+        for index in state.lanes.indices where lanes.contains(state.lanes[index].id) {
+            state.lanes[index].isFenced = true
         }
-        if event.lanes.allSatisfy(\.isFenced) {
-            event.isOver = true
-            endedEvents.insert(key)
+        if state.lanes.allSatisfy(\.isFenced) {
+            state.isOver = true
+            if let key = target.eventKey { endedEvents.insert(key.rawValue) }
         }
-        events[key] = event
+        targets[target] = state
+    }
+}
+
+extension BroadcastTarget {
+    fileprivate var absent: Problem {
+        switch self {
+        case .event(let key):
+            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events first.")
+        case .channel(let id):
+            Problem(
+                .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
+        }
+    }
+
+    fileprivate var over: Problem {
+        switch self {
+        case .event(let key): Problem(.eventEnded, "The event \(key) is over; nothing more is sent for it.")
+        case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
+        }
     }
 }

@@ -8,9 +8,8 @@ extension PostgresOutbox {
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
         try await database.transaction { connection in
-            let keys = Set(items.map(\.eventKey.rawValue))
             var acceptance = Acceptance(
-                events: try await Self.lockEvents(keys, on: connection), now: now, plan: plan)
+                targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now, plan: plan)
             let results = items.map { item in
                 Result { () throws(Problem) in try acceptance.add(item) }
             }
@@ -23,22 +22,24 @@ extension PostgresOutbox {
         try await database.transaction { connection in
             let due = try await connection.query(
                 """
-                select event_key from broadcasts where scheduled and send_at <= \(now) and event_key is not null
+                select event_key, channel from broadcasts where scheduled and send_at <= \(now)
                 order by send_at, accepted_at, id limit \(limit)
                 """)
             guard !due.isEmpty else { return 0 }
             // Events before their broadcasts, as whoever cancels an event takes them.
-            let keys = Set(try due.map { try $0.decode(String.self, "event_key") })
+            let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             var acceptance = Acceptance(
-                events: try await Self.lockEvents(keys, on: connection), now: now, plan: plan)
+                targets: try await Self.lock(targets, on: connection), now: now, plan: plan)
             let rows = try await connection.query(
                 """
-                select id, event_key, event, content_state, alert, stale_date, dismissal_date, relevance_score,
+                select id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score,
                     priority, expires_in, apns_expiration, audiences, accepted_at
-                from broadcasts where scheduled and send_at <= \(now) and event_key = any(\(keys.sorted()))
+                from broadcasts where scheduled and send_at <= \(now) and (
+                    event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
+                    or channel = any(\(targets.compactMap(\.channel))))
                 order by send_at, accepted_at, id limit \(limit) for update skip locked
                 """)
-            let scheduled = try rows.map(ScheduledBroadcast.init)
+            let scheduled = try rows.compactMap(ScheduledBroadcast.init)
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
                 do throws(Problem) {
@@ -60,40 +61,6 @@ extension PostgresOutbox {
         }
     }
 
-    /// Locks the events and their lanes, events first, each in one order, and reads what `Acceptance` decides from.
-    private static func lockEvents(
-        _ keys: Set<String>, on connection: PostgresConnection
-    ) async throws -> [String: Acceptance.EventState] {
-        let names = keys.sorted()
-        let results = try await connection.pipeline([
-            """
-            select key, ended_at is not null or cancelled_at is not null as is_over from events
-            where key = any(\(names)) order by key for no key update
-            """,
-            """
-            select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, l.id as lane,
-                l.fenced_at is not null as is_fenced, c.channel_id
-            from audiences u join lanes l on l.id = u.lane left join channels c on c.id = l.channel
-            where u.event_key = any(\(names)) order by l.id for no key update of l
-            """,
-        ])
-        var events: [String: Acceptance.EventState] = [:]
-        for row in results[0] {
-            events[try row.decode("key")] = Acceptance.EventState(isOver: try row.decode("is_over"), lanes: [])
-        }
-        for row in results[1] {
-            let lane = Acceptance.LaneState(
-                audience: Audience(
-                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                    storagePolicy: try row.word("storage_policy")),
-                position: try row.decode("position"), id: try row.decode("lane"),
-                isFenced: try row.decode("is_fenced"), channelID: try row.decode("channel_id"))
-            events[try row.decode("event_key")]?.lanes.append(lane)
-        }
-        for key in events.keys { events[key]?.lanes.sort { $0.position < $1.position } }
-        return events
-    }
-
     /// Writes everything that was decided, in one round trip.
     private static func write(_ acceptance: Acceptance, on connection: PostgresConnection) async throws {
         guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return }
@@ -113,20 +80,21 @@ extension PostgresOutbox {
         let requests = rows.map(\.intake.request)
         let payloads = requests.map(\.payload)
         return """
-            insert into broadcasts (id, event_key, event, content_state, alert, stale_date, dismissal_date,
+            insert into broadcasts (id, event_key, channel, event, content_state, alert, stale_date, dismissal_date,
                 relevance_score, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
                 scheduled)
-            select id, event_key, event::broadcast_event, content_state::json, alert::json, stale_date, dismissal_date,
+            select id, event_key, channel, event::broadcast_event, content_state::json, alert::json, stale_date, dismissal_date,
                 relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
                 case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled
-            from unnest(\(rows.map(\.id)), \(rows.map(\.intake.eventKey.rawValue)), \(payloads.map(\.event.rawValue)),
+            from unnest(\(rows.map(\.id)), \(rows.map(\.intake.target.eventKey?.rawValue)),
+                \(rows.map(\.intake.target.channel)), \(payloads.map(\.event.rawValue)),
                 \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
                 \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
                 \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map(\.priority?.rawValue)),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
                 \(requests.map { $0.audiences.map(SelectorList.text) }), \(rows.map(\.warnings.first)),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)))
-                as r(id, event_key, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,
+                as r(id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,
                     expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled)
             """
     }

@@ -8,11 +8,18 @@ struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
 
-    init(_ row: PostgresRow) throws {
+    /// - Returns: `nil` when its channel's row is gone.
+    static func target(_ row: PostgresRow) throws -> BroadcastTarget? {
+        if let key: EventKey = try row.optionalWord("event_key") { return .event(key) }
+        return try row.decode(UUID?.self, "channel").map(BroadcastTarget.channel)
+    }
+
+    init?(_ row: PostgresRow) throws {
+        guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
         let priority: Int? = try row.decode("priority")
         intake = BroadcastIntake(
-            eventKey: try row.word("event_key"),
+            target,
             request: BroadcastRequest(
                 payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
                 expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),

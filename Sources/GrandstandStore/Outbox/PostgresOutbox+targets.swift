@@ -1,0 +1,82 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What `Acceptance` decides from, locked until the commit: events before channels before lanes, each in one order.
+extension PostgresOutbox {
+    static func lock(
+        _ targets: Set<BroadcastTarget>, on connection: PostgresConnection
+    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
+        var states = try await lockEvents(targets.compactMap(\.eventKey?.rawValue).sorted(), on: connection)
+        let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
+        guard !channels.isEmpty else { return states }
+        states.merge(try await lockChannels(channels, on: connection)) { event, _ in event }
+        return states
+    }
+
+    private static func lockEvents(
+        _ keys: [String], on connection: PostgresConnection
+    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
+        let results = try await connection.pipeline([
+            """
+            select key, ended_at is not null or cancelled_at is not null as is_over from events
+            where key = any(\(keys)) order by key for no key update
+            """,
+            """
+            select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, l.id as lane,
+                l.fenced_at is not null as is_fenced, c.channel_id
+            from audiences u join lanes l on l.id = u.lane left join channels c on c.id = l.channel
+            where u.event_key = any(\(keys)) order by l.id for no key update of l
+            """,
+        ])
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        for row in results[0] {
+            states[.event(try row.word("key"))] = Acceptance.TargetState(
+                isOver: try row.decode("is_over"), lanes: [])
+        }
+        for row in results[1] {
+            states[.event(try row.word("event_key"))]?.lanes.append(
+                try lane(row, position: try row.decode("position")))
+        }
+        for key in states.keys { states[key]?.lanes.sort { $0.position < $1.position } }
+        return states
+    }
+
+    /// Channels without an event get their lane with their first broadcast.
+    private static func lockChannels(
+        _ ids: [UUID], on connection: PostgresConnection
+    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
+        let results = try await connection.pipeline([
+            "select from channels where id = any(\(ids)) order by id for no key update",
+            """
+            insert into lanes (bundle_id, environment, storage_policy, channel)
+            select c.bundle_id, c.environment, c.storage_policy, c.id from channels c
+            where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
+                and not exists (select from lanes l where l.channel = c.id)
+            """,
+            """
+            select c.id as channel, l.bundle_id, l.environment, l.storage_policy, l.id as lane,
+                l.fenced_at is not null as is_fenced, c.channel_id
+            from channels c join lanes l on l.channel = c.id
+            where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
+            order by l.id for no key update of l
+            """,
+        ])
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        for row in results[2] {
+            states[.channel(try row.decode("channel"))] = Acceptance.TargetState(
+                isOver: false, lanes: [try lane(row, position: 0)])
+        }
+        return states
+    }
+
+    private static func lane(_ row: PostgresRow, position: Int) throws -> Acceptance.LaneState {
+        Acceptance.LaneState(
+            audience: Audience(
+                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                storagePolicy: try row.word("storage_policy")),
+            position: position, id: try row.decode("lane"), isFenced: try row.decode("is_fenced"),
+            channelID: try row.decode("channel_id"))
+    }
+}
