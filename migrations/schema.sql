@@ -378,6 +378,8 @@ CREATE INDEX broadcasts_by_channel ON public.broadcasts USING btree (channel, ac
 
 CREATE INDEX broadcasts_by_event ON public.broadcasts USING btree (event_key, accepted_at DESC, id DESC);
 
+CREATE INDEX broadcasts_by_time ON public.broadcasts USING btree (accepted_at) WHERE (NOT scheduled);
+
 CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHERE scheduled;
 
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);

@@ -59,6 +59,8 @@ package struct Configuration: Sendable {
     package var reconcileGrace: TimeInterval
     /// Deletions of one reconciliation.
     package var reconcileDeleteBudget: Int
+    /// Seconds settled broadcasts are kept.
+    package var history: TimeInterval
     /// How long a stop waits for sends under way.
     package var drain: Duration
     package var logLevel: Logger.Level

@@ -22,6 +22,7 @@ package struct Server: Sendable {
     private let provisioner: Provisioner
     private let reconciler: Reconciler
     private let dispatcher: Dispatcher
+    private let janitor: Janitor
     private let api: API
     private let logger: Logger
 
@@ -91,6 +92,8 @@ package struct Server: Sendable {
                 concurrency: 100 * configuration.connections * APNsEnvironment.allCases.count,
                 laneInterval: configuration.laneInterval, lease: lease, drain: configuration.drain),
             now: now, logger: logger)
+        janitor = Janitor(
+            history: PostgresHistory(store), settings: .init(keep: configuration.history), now: now, logger: logger)
         api = API(
             API.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, keys: keys, quirks: quirks,
@@ -126,6 +129,7 @@ package struct Server: Sendable {
             (.reconcile, reconciler, "reconciler"),
             (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
             (.reconcile, provisioner, "provisioner"),
+            (.dispatch, janitor, "janitor"),
             (.dispatch, dispatcher, "dispatcher"),
             (.api, http, "http"),
         ]

@@ -59,6 +59,7 @@ struct ConfigurationTests {
             "GRANDSTAND_RETIRE_AFTER": "60",
             "GRANDSTAND_DRAIN_SECONDS": "0",
             "GRANDSTAND_ROLES": "dispatch, api",
+            "GRANDSTAND_HISTORY_DAYS": "1.5",
             "GRANDSTAND_LOG_LEVEL": "DEBUG",
             "GRANDSTAND_LOG_FORMAT": "json",
         ])
@@ -79,6 +80,7 @@ struct ConfigurationTests {
         #expect(configuration.retireAfter == 60)
         #expect(configuration.drain == .zero)
         #expect(configuration.roles == [.api, .dispatch])
+        #expect(configuration.history == 129_600)
         #expect(configuration.logLevel.rawValue == "debug")
         #expect(configuration.logFormat == .json)
     }
@@ -114,6 +116,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
         ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
+        ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
         ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_LOG_FORMAT", ["xml"]),

@@ -356,5 +356,12 @@ alter table broadcasts add check (event_key is null or channel is null);
 create index broadcasts_by_channel on broadcasts (channel, accepted_at desc, id desc) where channel is not null;
 
 """#),
+        Migration(
+            version: 5, name: "0005_history",
+            sql: #"""
+-- What is settled is pruned by age.
+create index broadcasts_by_time on broadcasts (accepted_at) where not scheduled;
+
+"""#),
     ]
 }

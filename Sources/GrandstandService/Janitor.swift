@@ -1,0 +1,62 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+
+/// Forgets history that is older than it is to be kept, in small steps, so that nobody waits for it.
+package struct Janitor: Service {
+    private let history: any History
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    package struct Settings: Sendable {
+        /// Seconds a settled broadcast is kept.
+        package var keep: TimeInterval
+        /// Broadcasts forgotten in one statement.
+        package var step = 500
+        /// Between two steps.
+        package var pause: Duration = .milliseconds(100)
+        /// Between two rounds.
+        package var interval: Duration = .seconds(600)
+
+        package init(keep: TimeInterval) { self.keep = keep }
+    }
+
+    package init(
+        history: any History, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.history = history
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await round()
+                try? await Task.sleep(for: settings.interval)
+            }
+        }
+    }
+
+    /// Everything that is old enough now.
+    func round() async {
+        do {
+            var total = 0
+            while !Task.isCancelled {
+                let count = try await history.prune(
+                    before: now().addingTimeInterval(-settings.keep), limit: settings.step)
+                total += count
+                guard count == settings.step else { break }
+                try await Task.sleep(for: settings.pause)
+            }
+            if total > 0 { logger.info("history forgotten", metadata: ["broadcasts": "\(total)"]) }
+        } catch is CancellationError {
+            return
+        } catch {
+            logger.warning("history could not be forgotten; trying again later", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Testing
+
+@Suite("History: forgotten by age, in steps", .timeLimit(.minutes(1)))
+struct HistoryTests {
+    @Test("what is settled and old goes, oldest first; what waits, is young, or is an event's newest stays")
+    func prune() async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            let history = PostgresHistory(database.database)
+            try await stores.open()
+            var ids: [UUID] = []
+            for _ in 0..<4 {
+                ids.append(try await stores.accept(.update()).id)
+                try await stores.sendOne()
+                stores.clock.advance(by: 10)
+            }
+            // Old, and not sent yet: its channel is not there.
+            try await stores.put(.sample("waiting"))
+            let waiting = try await stores.accept(.update(), for: "waiting").id
+            let cutoff = stores.now.addingTimeInterval(1)
+
+            #expect(try await history.prune(before: stores.now.addingTimeInterval(-100), limit: 10) == 0)
+            #expect(try await history.prune(before: cutoff, limit: 2) == 2)
+            #expect(try await stores.outbox.broadcast(ids[0]) == nil)
+            #expect(try await stores.outbox.broadcast(ids[1]) == nil)
+            #expect(try await stores.outbox.broadcast(ids[2]) != nil)
+            #expect(try await history.prune(before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune(before: cutoff, limit: 10) == 0)
+            for id in [ids[3], waiting] { #expect(try await stores.outbox.broadcast(id) != nil) }
+            let lookup = try await stores.events.lookup(
+                topic: "com.example.goal", in: .production, try .sample(), contentState: true, now: stores.now)
+            #expect(lookup?.contentState != nil)
+        }
+    }
+
+    @Test("a scheduled broadcast is not history, however long ago it was accepted")
+    func scheduled() async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            try await stores.open()
+            let id = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(86_400))).id
+            stores.clock.advance(by: 3_600)
+            #expect(try await PostgresHistory(database.database).prune(before: stores.now, limit: 10) == 0)
+            #expect(try await stores.outbox.broadcast(id) != nil)
+        }
+    }
+}
