@@ -1,0 +1,136 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Logging
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+/// The plans PostgreSQL makes for the statements that must stay cheap however much history there is. `auto_explain`
+/// tells them of the very statements the stores send, as notices.
+@Suite("Plans: a million deliveries behind, nothing hot reads a table through", .timeLimit(.minutes(3)))
+struct PlanTests {
+    @Test("accepting, claiming, settling, looking up")
+    func hot() async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            try await stores.open()
+            try await Self.fill(database.pool)
+
+            let plans = Plans()
+            let pool = PostgresPool(
+                configuration: Self.explaining(database.connectionString), logger: plans.logger)
+            let outbox = PostgresOutbox(Database(pool))
+            let events = PostgresEventStore(Database(pool))
+            for round in 0..<8 {
+                let keys = (0..<20).map { "event-\($0 * 4_999 + round + 1)" }
+                let accepted = try await outbox.accept(
+                    try keys.map { BroadcastIntake(eventKey: try .sample($0), request: .update()) }, now: stores.now,
+                    plan: Stores.plan)
+                #expect(try accepted.map { try $0.get() }.count == 20)
+                let claimed = try await outbox.claim(
+                    now: stores.now, leasedUntil: stores.now.addingTimeInterval(8), replica: stores.replica, limit: 100,
+                    laneInterval: 1)
+                #expect(claimed.count == 20)
+                let receipt = APNsReceipt(requestID: nil)
+                try await outbox.settle(
+                    claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt)) },
+                    replica: stores.replica, now: stores.now)
+                _ = try await outbox.nextDue()
+                for contentState in [false, true] {
+                    let entry = try await events.lookup(
+                        topic: "com.example.goal", in: .production, try .sample(keys[0]), contentState: contentState,
+                        now: stores.now)
+                    #expect(entry != nil)
+                }
+            }
+            await pool.close()
+
+            let seen = plans.all
+            #expect(seen.count > 100)
+            for name in ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"] {
+                let through = seen.filter { $0.contains("Seq Scan on \(name)") }
+                #expect(through.isEmpty, "\(through.first ?? "")")
+            }
+            let unnoticed = [
+                "insert into deliveries", "for no key update skip locked", "update deliveries", "a.topic =",
+            ]
+            for words in unnoticed { #expect(seen.contains { $0.contains(words) }, "no plan of: \(words)") }
+        }
+    }
+
+    /// Rows as years of matches leave them; foreign keys and triggers are not asked about each.
+    private static func fill(_ pool: PostgresPool) async throws {
+        try await pool.withConnection { connection in
+            try await connection.script(
+                """
+                set session_replication_role = replica;
+                insert into events (key, name, created_at, updated_at)
+                    select 'event-' || n, 'Match', now(), now() from generate_series(1, 100000) n;
+                insert into channels (id, bundle_id, environment, storage_policy, state, channel_id, event_key,
+                        created_at, changed_at)
+                    select md5('channel-' || n)::uuid, 'com.example.Goal', 'production', 'mostRecentMessageStored',
+                        'active', 'apple-' || n, 'event-' || n, now(), now() from generate_series(1, 100000) n;
+                insert into lanes (id, bundle_id, environment, storage_policy, channel, newest_broadcast)
+                    overriding system value
+                    select n + 1000, 'com.example.Goal', 'production', 'mostRecentMessageStored',
+                        md5('channel-' || n)::uuid, md5('broadcast-' || n)::uuid from generate_series(1, 100000) n;
+                insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+                    select 'event-' || n, 'com.example.Goal', 'production', 'mostRecentMessageStored', 0, n + 1000
+                    from generate_series(1, 100000) n;
+                insert into broadcasts (id, event_key, event, content_state, accepted_at)
+                    select md5('broadcast-' || n)::uuid, 'event-' || n, 'update', '{}', now() - interval '1 day'
+                    from generate_series(1, 100000) n;
+                insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
+                        attempts, apns_timestamp, apns_request_id, settled_at)
+                    select md5('broadcast-' || n)::uuid, n + 1000, 'accepted', false, false, 5, 0, now(), 1, 1,
+                        md5('request-' || n)::uuid, now() - interval '1 day'
+                    from generate_series(1, 100000) n, generate_series(1, 10);
+                set session_replication_role = default;
+                analyze;
+                """)
+        }
+    }
+
+    /// Sessions that tell the plan of every statement, libpq's notices taken for it.
+    private static func explaining(_ connectionString: String) -> PostgresConfiguration {
+        let options =
+            "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 "
+            + "-c auto_explain.log_level=notice -c client_min_messages=notice"
+        let escaped = options.replacing(" ", with: "%20").replacing("=", with: "%3D")
+        var configuration = PostgresConfiguration.stores(
+            connectionString: connectionString.contains("://")
+                ? "\(connectionString)&options=\(escaped)" : "\(connectionString) options='\(options)'")
+        configuration.maximumConnections = 2
+        return configuration
+    }
+}
+
+/// Plans, out of a logger.
+private final class Plans: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var all: [String] { texts.withLock { $0 } }
+
+    var logger: Logger {
+        Logger(label: "plans") { _ in Handler(plans: self) }
+    }
+
+    private struct Handler: LogHandler {
+        let plans: Plans
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            guard let notice = event.metadata?["notice"]?.description, notice.contains("plan:") else { return }
+            plans.texts.withLock { $0.append(notice) }
+        }
+    }
+}
