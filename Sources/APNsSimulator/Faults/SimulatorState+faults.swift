@@ -25,7 +25,7 @@ extension SimulatorState {
         if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         let id = request[header: Self.idHeader(of: answer.operation)]
-        complete(&answer, requestID: isGood(id) ? id : nil)
+        complete(&answer, requestID: id)
         return answer
     }
 }

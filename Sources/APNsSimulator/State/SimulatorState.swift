@@ -102,7 +102,7 @@ package struct SimulatorState: Sendable {
         }
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
-        complete(&answer, requestID: isGood(requestID) ? requestID : nil)
+        complete(&answer, requestID: requestID)
         answer.effects =
             connections[request.connection]?.note(answer, countsRefusals: quirks.refusals == .counted) ?? []
         return answer
@@ -114,9 +114,9 @@ package struct SimulatorState: Sendable {
     /// It is gone.
     mutating func closed(connection: Int) { connections[connection] = nil }
 
-    /// Gives an answer the id every answer has: `requestID`, or a new one.
+    /// Gives an answer the id every answer has: `requestID` if it is a good one, or a new one.
     mutating func complete(_ answer: inout SimulatorAnswer, requestID: String?) {
-        let id = requestID ?? RequestID.make(using: &random)
+        let id = requestID.flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
         answer.headers.insert(.init(Self.idHeader(of: answer.operation), id), at: 0)
     }
 
