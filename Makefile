@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test sanitize soak lint format migrations bench docker clean
+.PHONY: help setup build demo run test sanitize fuzz soak lint format migrations bench docker clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -28,6 +28,7 @@ test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
+sanitize: export GRANDSTAND_ONLY_HTTP2 = 1
 sanitize: setup ## the HTTP/2 tests under AddressSanitizer, then under ThreadSanitizer
 	swift build --build-tests --sanitize=address --scratch-path .build/address
 	swift test --skip-build --sanitize=address --scratch-path .build/address --filter '^HTTP2Tests' \
@@ -35,6 +36,9 @@ sanitize: setup ## the HTTP/2 tests under AddressSanitizer, then under ThreadSan
 	swift build --build-tests --sanitize=thread --scratch-path .build/thread
 	swift test --skip-build --sanitize=thread --scratch-path .build/thread --filter '^HTTP2Tests' \
 		--experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+fuzz: setup ## server bytes against the HTTP/2 client's session for FUZZ_SECONDS=60
+	scripts/fuzz
 
 soak: setup ## random faults between the client and APNs for SOAK_SECONDS=600
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests

@@ -57,6 +57,16 @@ let benchmarks: [Target] =
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
 
+/// Built only by scripts/fuzz, with the compiler's fuzzing runtime.
+let fuzzers: [Target] =
+    Context.environment["GRANDSTAND_FUZZ"] != "1"
+    ? []
+    : [
+        .executableTarget(
+            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "HTTP2"], path: "Tests/HTTP2Fuzzer",
+            swiftSettings: settings)
+    ]
+
 let package = Package(
     name: "grandstand",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -172,7 +182,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
-                "GrandstandCommand", "GrandstandTestKit", "HTTP2", log,
+                "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", log,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -188,6 +198,12 @@ let package = Package(
         .testTarget(
             name: "APNsSimulatorTests", dependencies: ["APNsSimulator", "APNsWire", "HTTP2", crypto, log],
             swiftSettings: settings),
-    ] + benchmarks,
+    ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]
 )
+
+// The sanitizers build everything anew: then the HTTP/2 targets alone (`make sanitize`).
+if Context.environment["GRANDSTAND_ONLY_HTTP2"] == "1" {
+    package.targets.removeAll { !["CNghttp2", "HTTP2", "HTTP2Tests"].contains($0.name) }
+    package.products = []
+}

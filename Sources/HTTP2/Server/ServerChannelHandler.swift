@@ -82,7 +82,9 @@ final class ServerChannelHandler: ChannelInboundHandler {
         idle.read(now: .now())
         batch {
             takeOrders()
-            for (slot, exchange) in streams.takeArrived() { deliver(exchange, slot: slot) }
+            for (slot, exchange) in streams.takeArrived() where streams.serves(exchange.stream) {
+                deliver(exchange, slot: slot)
+            }
         }
         context.fireChannelReadComplete()
     }

@@ -54,6 +54,9 @@ final class ServerStreams {
         session?.reset(stream, code: code)
     }
 
+    /// Whether GOAWAY leaves the stream to us: the client sends again what lies above, so none of that may be processed.
+    func serves(_ stream: Int32) -> Bool { stream <= session?.lastServed ?? .max }
+
     private func settle(_ slot: Int, _ stream: Int32) -> ServerExchange? {
         // The slot may be another stream's by now.
         guard let exchange = exchanges[slot], exchange.stream == stream, !exchange.isSettled else { return nil }
@@ -64,7 +67,9 @@ final class ServerStreams {
 }
 
 extension ServerStreams: SessionEvents {
-    func streamOpened(_ stream: Int32) -> Int? { exchanges.insert(ServerExchange(stream: stream)) }
+    func streamOpened(_ stream: Int32) -> Int? {
+        serves(stream) ? exchanges.insert(ServerExchange(stream: stream)) : nil
+    }
 
     func headersBegan(slot: Int) { exchanges[slot]?.blocks += 1 }
 

@@ -20,6 +20,17 @@ struct HeaderFields {
         lengths.removeAll(keepingCapacity: true)
     }
 
+    /// A request's fields and no others, in one call: each mutation from outside costs a check for exclusive access.
+    mutating func fill(_ request: HTTP2Request) throws(Invalid) {
+        removeAll()
+        try add(pseudo: ":method", request.method)
+        try add(pseudo: ":scheme", "https")
+        try add(pseudo: ":authority", request.authority)
+        // nghttp2 never indexes :path by itself; Apple asks for the same (apns-contract 6).
+        try add(pseudo: ":path", request.path)
+        for header in request.headers { try add(header) }
+    }
+
     /// A pseudo field; those must come first.
     mutating func add(pseudo name: StaticString, _ value: String, flags: nghttp2_nv_flag = NGHTTP2_NV_FLAG_NONE)
         throws(Invalid)

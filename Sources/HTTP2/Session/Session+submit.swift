@@ -25,14 +25,8 @@ extension Session {
 
     /// Client role: the stream's id.
     func submit(_ request: HTTP2Request, slot: Int) throws(Refusal) -> Int32 {
-        fields.removeAll()
         do {
-            try fields.add(pseudo: ":method", request.method)
-            try fields.add(pseudo: ":scheme", "https")
-            try fields.add(pseudo: ":authority", request.authority)
-            // nghttp2 never indexes :path by itself; Apple asks for the same (apns-contract 6).
-            try fields.add(pseudo: ":path", request.path)
-            for header in request.headers { try fields.add(header) }
+            try fields.fill(request)
         } catch {
             throw .invalidHeader(error.name)
         }
@@ -74,6 +68,7 @@ extension Session {
     func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         isLeaving = true
         let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)
+        lastServed = min(lastServed, max(0, last))
         _ = nghttp2_submit_goaway(pointer, 0, max(0, last), code, debugData, debugData.count)
     }
 

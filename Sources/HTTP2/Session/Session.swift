@@ -23,6 +23,9 @@ final class Session {
     var complaint = ""
     /// We have said GOAWAY ourselves.
     var isLeaving = false
+    /// The last stream our GOAWAYs promise to serve, from the moment they are queued: nghttp2 itself minds it only once
+    /// they are sent.
+    var lastServed = Int32.max
     var fields = HeaderFields()
 
     /// `nil` when memory is short.

@@ -1,0 +1,80 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import APNsClient
+
+/// The faults at which HTTP/2 clients lose requests, from the simulator and under load; docs/transport-faults.md has the
+/// table.
+@Suite(.timeLimit(.minutes(2)))
+struct FailureTableTests {
+    private static let count = 1_000
+
+    /// Sends messages, 100 at a time, until each is accepted, as a dispatcher does.
+    ///
+    /// - Returns: answers other than `accepted`, by kind.
+    private static func deliver(_ door: Door, to channelID: String) async -> [String: Int] {
+        let others = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                if number >= 100 { await group.next() }
+                group.addTask {
+                    let message = Door.message(to: channelID)
+                    while true {
+                        switch await door.client.send(message, to: Door.address) {
+                        case .accepted: return
+                        case .refused(let refusal): others.add("refused \(refusal.reason.rawValue)")
+                        case .unanswered: others.add("unanswered")
+                        case .unsent(let why): others.add("unsent \(why)")
+                        }
+                    }
+                }
+            }
+        }
+        return others.all
+    }
+
+    /// How often each message was processed.
+    private static func processed(_ door: Door) -> [Int] {
+        let entries = door.simulator.journal().filter { $0.operation == .broadcast && $0.status == 200 }
+        return Dictionary(grouping: entries) { $0.request[header: "apns-request-id"] }.values.map(\.count)
+    }
+
+    @Test(arguments: [
+        #"{"match": {"operation": "broadcast", "nth": 1}, "action": "settings", "maximumStreams": 1000}"#,
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "clean"}"#,
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "rolling"}"#,
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "mid"}"#,
+        #"{"match": {"operation": "broadcast", "every": 10}, "action": "refuseStream"}"#,
+        #"{"match": {"operation": "broadcast", "nth": 300}, "action": "settings", "maximumStreams": 1}"#,
+    ])
+    func `what was not processed goes again at once, and nothing else does`(_ fault: String) async throws {
+        try await Door.with { door in
+            let channelID = try await door.makeChannel()
+            try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
+            #expect(await Self.deliver(door, to: channelID) == [:])
+            #expect(Self.processed(door) == Array(repeating: 1, count: Self.count))
+            #expect(door.simulator.journal().contains { $0.fault != nil })
+        }
+    }
+
+    @Test(arguments: [
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "cut"}"#,
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "reset"}"#,
+        #"{"match": {"operation": "broadcast", "every": 250}, "action": "silence"}"#,
+    ])
+    func `what may have been processed comes back as unanswered, and all else is served`(_ fault: String) async throws {
+        try await Door.with(settings: { $0.requestTimeout = .seconds(2) }) { door in
+            let channelID = try await door.makeChannel()
+            try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
+            let others = await Self.deliver(door, to: channelID)
+            #expect(Set(others.keys) == ["unanswered"], "\(others)")
+            let processed = Self.processed(door)
+            #expect(processed.count == Self.count)
+            // A second time only for those whose first end nobody knew.
+            #expect(processed.reduce(0) { $0 + $1 - 1 } <= others["unanswered"] ?? 0)
+        }
+    }
+}

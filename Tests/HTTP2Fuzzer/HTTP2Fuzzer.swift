@@ -1,0 +1,126 @@
+internal import CNghttp2
+internal import Dispatch
+
+@testable internal import HTTP2
+
+/// Feeds a client's session what a server might say: `make fuzz`. libFuzzer calls this, with coverage to guide it, and
+/// takes a crash, a leak or a call without exactly one end for a finding.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let streams = ClientStreams(FuzzedClient.configuration)
+    guard let session = Session(.client, events: streams) else { return 0 }
+    var client = FuzzedClient(streams: streams, session: session)
+    client.begin()
+    client.receive(UnsafeRawBufferPointer(start: bytes, count: count))
+    client.end()
+    return 0
+}
+
+/// libFuzzer's loop; its own `main` gives way to the package manager's.
+@_silgen_name("LLVMFuzzerRunDriver")
+func runDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+@main
+struct HTTP2Fuzzer {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments = CommandLine.unsafeArgv
+        let status = runDriver(&count, &arguments) { fuzzOne($0, $1) }
+        precondition(status == 0, "libFuzzer ended with \(status)")
+    }
+}
+
+/// A client without a channel: three requests in flight, one more in line.
+struct FuzzedClient {
+    static let configuration: HTTP2ClientConfiguration = {
+        var configuration = HTTP2ClientConfiguration(host: "fuzz.example", port: 443)
+        // Small bounds, so that inputs of a few kilobytes reach them.
+        configuration.maximumHeaderList = 2_048
+        configuration.maximumResponseBody = 1_024
+        configuration.maximumBufferedBytes = 2_048
+        configuration.maximumConcurrentStreams = 3
+        return configuration
+    }()
+
+    private static let calls = 4
+
+    let streams: ClientStreams
+    let session: Session
+    private let ends = DispatchSemaphore(value: 0)
+    private var isBroken = false
+
+    init(streams: ClientStreams, session: Session) {
+        self.streams = streams
+        self.session = session
+    }
+
+    mutating func begin() {
+        streams.secured(session)
+        let settings = [nghttp2_settings_entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)]
+        do { try session.open(settings, connectionWindow: 1 << 20) } catch { isBroken = true }
+        for number in 0..<Self.calls { streams.accept(makeCall(number)) }
+        drain()
+    }
+
+    /// As a channel would bring it: the first byte says how large the pieces are.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first else { return }
+        let piece = max(1, Int(first) * 4)
+        var offset = 1
+        while offset < bytes.count, !isBroken {
+            let end = min(bytes.count, offset + piece)
+            do {
+                try session.receive(UnsafeRawBufferPointer(rebasing: bytes[offset..<end]))
+            } catch {
+                isBroken = true
+            }
+            offset = end
+            drain()
+        }
+    }
+
+    /// Every call has its end by now, and none two: a continuation resumed twice crashes by itself.
+    func end() {
+        _ = streams.close("the input is over")
+        streams.publish()
+        for _ in 0..<Self.calls {
+            precondition(ends.wait(timeout: .now() + 5) == .success, "a call got no answer")
+        }
+        precondition(streams.streamsInUse == 0 && streams.waiting == 0, "a stream was not given back")
+    }
+
+    private mutating func drain() {
+        repeat {
+            streams.publish()
+            do {
+                while try session.nextOutput() != nil {}
+            } catch {
+                isBroken = true
+            }
+        } while !isBroken && streams.pump()
+        streams.publish()
+    }
+
+    /// A call as `HTTP2ClientConnection` makes it, whose caller waits elsewhere.
+    private func makeCall(_ number: Int) -> ClientCall {
+        let request = HTTP2Request(
+            method: "POST", path: "/\(number)", authority: "fuzz.example", headers: [],
+            body: [UInt8](repeating: 120, count: number * 300))
+        let call = ClientCall(request, timeout: .seconds(60))
+        let isReady = DispatchSemaphore(value: 0)
+        let ends = ends
+        Task {
+            _ = await withUnsafeContinuation { continuation in
+                call.continuation = continuation
+                isReady.signal()
+            }
+            ends.signal()
+        }
+        isReady.wait()
+        return call
+    }
+}
