@@ -1,0 +1,138 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+/// Requests torn up and put together wrong: every answer is one APNs can give, and the next good request is served. The
+/// same requests each time; GRANDSTAND_FUZZ_SEED chooses others, GRANDSTAND_FUZZ_COUNT how many.
+@Suite("Fuzzed requests", .timeLimit(.minutes(5)))
+struct FuzzTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seed = environment["GRANDSTAND_FUZZ_SEED"].flatMap(UInt64.init) ?? 20_261_121
+    private static let count = environment["GRANDSTAND_FUZZ_COUNT"].flatMap(Int.init) ?? 20_000
+
+    @Test("requests of every kind, mutilated")
+    func requests() throws {
+        var random = SeededRandom(seed: Self.seed)
+        var bench = try Bench()
+        try bench.addChannels()
+        let token = try bench.provider.token(at: Bench.now)
+        let good = Self.good(bench, token)
+        var statuses: Set<Int> = []
+        for number in 0..<Self.count {
+            guard var request = good.randomElement(using: &random) else { return }
+            for _ in 0...Int.random(in: 0..<3, using: &random) { Self.mutilate(&request, &random) }
+            let answer = bench.state.handle(request, now: Bench.now)
+            statuses.insert(answer.status)
+            let isKnown = answer.reason.map { $0.status == answer.status } ?? (200...204).contains(answer.status)
+            #expect(isKnown, "seed \(Self.seed), request \(number): \(request) was answered \(answer)")
+            #expect(answer.body.count < 400_000)
+        }
+        #expect(statuses.isSuperset(of: [200, 400, 403, 404, 405]))
+        // The mutilated ones may have filled the app, not broken it.
+        #expect(try bench.create(policy: 0, of: "com.example.other").isEmpty == false)
+    }
+
+    @Test("JSON: what is read, Foundation reads too")
+    func json() {
+        var random = SeededRandom(seed: Self.seed)
+        let texts = [
+            Bench.update, #"{"a":[1,2.5e3,-0,true,null,"\u26bd\"\\"],"b":{"c":{}}}"#, "[[[[]]]]", #"{"":""}"#, "  7 ",
+        ]
+        var isRead = 0
+        for _ in 0..<Self.count {
+            guard var bytes = texts.randomElement(using: &random).map({ Array($0.utf8) }) else { return }
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { Self.mutilate(&bytes, &random) }
+            guard JSONValue(parsing: bytes) != nil else { continue }
+            isRead += 1
+            #expect(String(validating: bytes, as: UTF8.self) != nil, "seed \(Self.seed)")
+            // A number beyond a Double's range is JSON all the same.
+            if String(decoding: bytes, as: UTF8.self).contains(#/[eE][+-]?\d{3}/#) { continue }
+            let foundation = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+            #expect(foundation != nil, "seed \(Self.seed): \(String(decoding: bytes, as: UTF8.self))")
+        }
+        #expect(isRead > Self.count / 20)
+    }
+
+    @Test("scripts of faults: read, or refused in words")
+    func faultScripts() {
+        var random = SeededRandom(seed: Self.seed)
+        let script =
+            #"{"seed":7,"faults":[{"name":"a","match":{"operation":"broadcast","rate":0.1},"action":"refuse","reason":"TooManyRequests"},{"match":{"nth":1},"action":"delay","seconds":1}]}"#
+        for _ in 0..<Self.count / 10 {
+            var bytes = Array(script.utf8)
+            for _ in 0...Int.random(in: 0..<3, using: &random) { Self.mutilate(&bytes, &random) }
+            do {
+                _ = try FaultFile(bytes, at: "script")
+            } catch {
+                #expect(!"\(error)".isEmpty)
+            }
+        }
+    }
+
+    private static func good(_ bench: Bench, _ token: String) -> [SimulatorRequest] {
+        let app = "/1/apps/\(Bench.bundleID)"
+        let channel = [("apns-channel-id", bench.stored)]
+        let sending =
+            channel + [("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-priority", "5")]
+        func request(
+            _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: String = ""
+        ) -> SimulatorRequest {
+            SimulatorRequest(
+                environment: .development, connection: 0, method: method, path: path,
+                headers: ([("authorization", "bearer \(token)")] + headers).map { .init($0.0, $0.1) },
+                body: Array(body.utf8))
+        }
+        return [
+            request("POST", "\(app)/channels", [], #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#),
+            request("GET", "\(app)/channels", channel), request("GET", "\(app)/all-channels"),
+            request("DELETE", "\(app)/channels", [("apns-channel-id", bench.none)]),
+            request("POST", "/4/broadcasts/apps/\(Bench.bundleID)", sending, Bench.update),
+            request(
+                "POST", "/3/device/abcdef",
+                [
+                    ("apns-topic", "\(Bench.bundleID).push-type.liveactivity"), ("apns-push-type", "liveactivity"),
+                ], Bench.update),
+        ]
+    }
+
+    private static func mutilate(_ request: inout SimulatorRequest, _ random: inout SeededRandom) {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+            request.method =
+                ["GET", "POST", "DELETE", "PUT", "", "get", "\u{0}"].randomElement(using: &random) ?? ""
+        case 1:
+            var bytes = Array(request.path.utf8)
+            mutilate(&bytes, &random)
+            request.path = String(decoding: bytes, as: UTF8.self)
+        case 2 where !request.headers.isEmpty:
+            request.headers.remove(at: Int.random(in: request.headers.indices, using: &random))
+        case 3 where !request.headers.isEmpty:
+            let index = Int.random(in: request.headers.indices, using: &random)
+            var bytes = Array(request.headers[index].value.utf8)
+            mutilate(&bytes, &random)
+            request.headers[index].value = String(decoding: bytes, as: UTF8.self)
+        case 4 where !request.headers.isEmpty:
+            if let header = request.headers.randomElement(using: &random) { request.headers.append(header) }
+        default: mutilate(&request.body, &random)
+        }
+    }
+
+    private static func mutilate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
+        guard !bytes.isEmpty else {
+            bytes = [UInt8.random(in: .min ... .max, using: &random)]
+            return
+        }
+        let place = Int.random(in: bytes.indices, using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+        case 1: bytes.remove(at: place)
+        case 2: bytes.insert(contentsOf: bytes[place...].prefix(8), at: place)
+        case 3: bytes.removeSubrange(place...)
+        default:
+            let words = ["{", "}", "[", "\"", ",", ":", "null", "1e999", "\\ud800", "-", "9223372036854775808"]
+            bytes.insert(contentsOf: Array((words.randomElement(using: &random) ?? "").utf8), at: place)
+        }
+    }
+}
