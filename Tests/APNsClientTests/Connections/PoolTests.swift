@@ -67,13 +67,16 @@ struct PoolTests {
 
     @Test func `a refused request goes to another connection`() async throws {
         let refusing = Mutex<Int?>(nil)
+        let serving = Mutex<Set<Int>>([])
         let tries = Tally()
         let gate = StreamGate()
         try await FaultServer.with(answering: { request, stream in
             let isRefused = refusing.withLock { $0 == stream.connection.id }
             tries.add(request.channel)
             if isRefused { return stream.reset(code: HTTP2ErrorCode.refusedStream.rawValue) }
-            if request.channel == "channel-0" || !gate.keep(stream) { stream.accept() }
+            if ["channel-1", "channel-2"].contains(request.channel), gate.keep(stream) { return }
+            serving.withLock { _ = $0.insert(stream.connection.id) }
+            stream.accept()
         }) { stage in
             #expect(await FaultServer.send(0, by: stage.client).receipt != nil)
             // Two side by side, held: the second opens another connection.
@@ -82,6 +85,12 @@ struct PoolTests {
             async let second = FaultServer.send(2, by: stage.client)
             await stage.server.openings(2)
             await gate.arrivals(1)
+            // The client has it once it sends there, away from the one that carries more.
+            var number = 100
+            while serving.withLock({ $0.count }) < 2 {
+                #expect(await FaultServer.send(number, by: stage.client).receipt != nil)
+                number += 1
+            }
             refusing.withLock { $0 = stage.server.connections.map(\.id).min() }
             gate.release()
             #expect(await first.receipt != nil)
