@@ -181,8 +181,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
-                "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", log,
+                "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandApp",
+                "GrandstandClient", "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", "Postgres",
+                log,
             ],
             swiftSettings: settings),
         .testTarget(

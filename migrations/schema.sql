@@ -225,7 +225,7 @@ CREATE TABLE public.deliveries (
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 )
-WITH (fillfactor='80');
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
 
 ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.deliveries_id_seq
@@ -265,9 +265,10 @@ CREATE TABLE public.lanes (
     ready_at timestamp with time zone,
     fenced_at timestamp with time zone,
     closed_at timestamp with time zone,
-    newest_broadcast uuid
+    newest_broadcast uuid,
+    is_urgent boolean DEFAULT false NOT NULL
 )
-WITH (fillfactor='70');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
 ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.lanes_id_seq
@@ -398,7 +399,7 @@ CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at)
 
 CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
 
-CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHERE (state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state]));
+CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHERE (settled_at IS NULL);
 
 CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
 
@@ -406,7 +407,7 @@ CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((en
 
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
 
-CREATE INDEX lanes_due ON public.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
 

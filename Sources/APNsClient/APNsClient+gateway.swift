@@ -5,7 +5,7 @@ internal import HTTP2
 
 extension APNsClient: APNsGateway {
     package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
-        guard let endpoint = settings.endpoints.send[address.environment] else { return .unsent(Self.noEndpoint) }
+        guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
         let call = Call(
             kind: "broadcast", method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue),
             headers: [
@@ -73,7 +73,7 @@ extension APNsClient: APNsGateway {
         _ method: String, _ path: String, at address: APNsAddress, requestID: UUID, headers: [HTTP2Header] = [],
         body: [UInt8] = []
     ) async -> APNsAnswer<HTTP2Response> {
-        guard let endpoint = settings.endpoints.manage[address.environment] else { return .unsent(Self.noEndpoint) }
+        guard let endpoint = settings.endpoints.manage[address.environment] else { return .withheld(Self.noEndpoint) }
         return await perform(
             Call(
                 kind: "manage", method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
@@ -130,6 +130,7 @@ extension APNsAnswer {
         case .refused(let refusal): .refused(refusal)
         case .unanswered(let why): .unanswered(why)
         case .unsent(let why): .unsent(why)
+        case .withheld(let why): .withheld(why)
         }
     }
 }

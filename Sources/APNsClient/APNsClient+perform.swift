@@ -63,7 +63,7 @@ extension APNsClient {
             } catch HTTP2Failure.cancelled {
                 return .unanswered("the call was cancelled")
             } catch let fault as SigningKey.Fault {
-                return .unsent(fault.description)
+                return .withheld(fault.description)
             } catch {
                 return .unsent("\(error)")
             }

@@ -6,8 +6,11 @@ package enum APNsAnswer<Value: Sendable>: Sendable {
     case refused(APNsRefusal)
     /// The call may have been processed: only the layer that knows what repeating it means may repeat it.
     case unanswered(String)
-    /// APNs never saw the call: no key file, no connection, no free stream. Safe to repeat.
+    /// APNs never saw the call: no connection, no free stream. Safe to repeat.
     case unsent(String)
+    /// It was never tried, for something of this server's is missing: a key file, an endpoint, a conclusion about a quirk.
+    /// Says nothing about APNs' health.
+    case withheld(String)
 }
 
 extension APNsAnswer: Equatable where Value: Equatable {}

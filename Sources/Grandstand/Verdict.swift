@@ -7,6 +7,8 @@ package enum Verdict: Sendable, Equatable {
     case accepted(APNsReceipt)
     /// Send the same message again at this time.
     case retry(at: Date, reason: String)
+    /// APNs said when: nothing, not even newer state, goes to the channel before.
+    case throttled(until: Date, reason: String)
     /// Refused for good.
     case rejected(APNsRefusal)
     /// Refused for good, because the channel no longer exists.
@@ -37,10 +39,14 @@ package enum Verdict: Sendable, Equatable {
                 reason = refusal.reason.rawValue
                 retryAfter = refusal.retryAfter
             }
-        case .unanswered(let text), .unsent(let text):
+        case .unanswered(let text), .unsent(let text), .withheld(let text):
             reason = text
         }
         let next = policy.nextAttempt(after: attempts, now: now, retryAfter: retryAfter, jitter: jitter)
-        self = next < expiresAt ? .retry(at: next, reason: reason) : .expired(reason: reason)
+        guard next < expiresAt else {
+            self = .expired(reason: reason)
+            return
+        }
+        self = retryAfter == nil ? .retry(at: next, reason: reason) : .throttled(until: next, reason: reason)
     }
 }

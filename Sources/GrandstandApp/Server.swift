@@ -21,7 +21,8 @@ package struct Server: Sendable {
     private let signals: PostgresWakeSignals
     private let provisioner: Provisioner
     private let reconciler: Reconciler
-    private let dispatcher: Dispatcher
+    private let scheduler: Scheduler
+    private let dispatchers: [Dispatcher]
     private let janitor: Janitor
     private let api: API
     private let logger: Logger
@@ -54,13 +55,13 @@ package struct Server: Sendable {
         let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
         let signals = PostgresWakeSignals(database.pool)
         let timeout = configuration.requestTimeout.seconds
-        // Longer than a request to APNs can take, short enough that a dead replica's work moves on soon.
-        let lease = timeout + 3
+        // Longer than two requests to APNs can take.
+        let examinationLease = 2 * timeout + 3
         // A creation may wait for somebody else's examination (the wait for yet another replica's, and two calls), make
         // its own call, and reclaim a place (delete, list) and ask again.
         let channelLease = 7 * timeout + 3
         let examinations = Examinations(
-            quirks: quirks, lease: lease + timeout, patience: timeout, now: now, logger: logger)
+            quirks: quirks, lease: examinationLease, patience: timeout, now: now, logger: logger)
         let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
         let calls = ChannelCalls(
             calls: management, channels: channels, reconciliations: reconciliations, lease: channelLease, now: now,
@@ -86,12 +87,16 @@ package struct Server: Sendable {
                 interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
                 deleteBudget: configuration.reconcileDeleteBudget),
             now: now, logger: logger)
-        dispatcher = Dispatcher(
-            outbox: outbox, sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
-            settings: .init(
-                concurrency: 100 * configuration.connections * APNsEnvironment.allCases.count,
-                laneInterval: configuration.laneInterval, lease: lease, drain: configuration.drain),
-            now: now, logger: logger)
+        scheduler = Scheduler(outbox: outbox, signals: signals, now: now, logger: logger)
+        dispatchers = APNsEnvironment.allCases.map { environment in
+            Dispatcher(
+                environment: environment, outbox: outbox,
+                sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
+                settings: .init(
+                    concurrency: 100 * configuration.connections, laneInterval: configuration.laneInterval,
+                    lease: Self.laneLease, drain: configuration.drain),
+                now: now, logger: logger)
+        }
         janitor = Janitor(
             history: PostgresHistory(store), settings: .init(keep: configuration.history), now: now, logger: logger)
         api = API(
@@ -124,15 +129,18 @@ package struct Server: Sendable {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
         // Stopped from the last to the first: the listener, the dispatcher, the rest.
-        let services: [(role: Configuration.Role?, service: any Service, name: String)] = [
-            (nil, SignalService(signals: signals), "signals"),
-            (.reconcile, reconciler, "reconciler"),
-            (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
-            (.reconcile, provisioner, "provisioner"),
-            (.dispatch, janitor, "janitor"),
-            (.dispatch, dispatcher, "dispatcher"),
-            (.api, http, "http"),
-        ]
+        let sending: [(role: Configuration.Role?, service: any Service, name: String)] = dispatchers.map {
+            (.dispatch, $0, "dispatcher")
+        }
+        let services: [(role: Configuration.Role?, service: any Service, name: String)] =
+            [
+                (nil, SignalService(signals: signals), "signals"),
+                (.reconcile, reconciler, "reconciler"),
+                (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
+                (.reconcile, provisioner, "provisioner"),
+                (.dispatch, janitor, "janitor"),
+                (.dispatch, scheduler, "scheduler"),
+            ] + sending + [(.api, http, "http")]
         let group = ServiceGroup(
             configuration: .init(
                 services: services.filter { $0.role.map(roles.contains) ?? true }
@@ -154,6 +162,9 @@ package struct Server: Sendable {
         await gateway.close()
         await database.close()
     }
+
+    /// Seconds a dead replica's lanes wait for another one: they are to move within 10.
+    private static let laneLease: TimeInterval = 6
 
     private static func readiness(of database: DatabaseSession) async -> Readiness {
         do {

@@ -48,8 +48,9 @@ package struct ChannelCalls: Sendable {
                 .notCreated(
                     state: refusal.isPassing ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
             // Apple never saw it.
-            case .unsent where retries: .notCreated(state: .creating, nextAttemptAt: next(task))
-            case .refused, .unsent: .notCreated(state: .deleted, nextAttemptAt: nil)
+            case .unsent where retries, .withheld where retries:
+                .notCreated(state: .creating, nextAttemptAt: next(task))
+            case .refused, .unsent, .withheld: .notCreated(state: .deleted, nextAttemptAt: nil)
             case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
             }
         log("channel creation", task, answer)
@@ -68,7 +69,7 @@ package struct ChannelCalls: Sendable {
             case .accepted: .deleted
             case .refused(let refusal) where await meansGone(refusal, channelID, task.address): .deleted
             case .refused(let refusal): .notDeleted(nextAttemptAt: next(task, after: refusal))
-            case .unanswered, .unsent: .notDeleted(nextAttemptAt: next(task))
+            case .unanswered, .unsent, .withheld: .notDeleted(nextAttemptAt: next(task))
             }
         log("channel deletion", task, answer)
         let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 204))
@@ -120,7 +121,7 @@ package struct ChannelCalls: Sendable {
             metadata["reason"] = "\(refusal.reason)"
             metadata["status"] = "\(refusal.status)"
             logger.warning("\(what) refused", metadata: metadata)
-        case .unanswered(let reason), .unsent(let reason):
+        case .unanswered(let reason), .unsent(let reason), .withheld(let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("\(what) not answered", metadata: metadata)
         }

@@ -119,7 +119,7 @@ package struct ChannelDesk: Sendable {
         case .unanswered(let reason):
             return Problem(
                 .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
-        case .unsent(let reason):
+        case .unsent(let reason), .withheld(let reason):
             let keyFile = await management.keyFile(of: address)
             guard keyFile == .ok else {
                 return Problem(

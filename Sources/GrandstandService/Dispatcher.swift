@@ -1,18 +1,22 @@
-internal import APNsWire
+package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
-/// Claims due lanes, sends their heads to Apple, settles the verdicts. It learns of work only from the database, so one
-/// process or twenty work the same.
+/// Claims due lanes of one environment, sends their heads to its host, settles the verdicts. It learns of work only from
+/// the database, so one process or twenty work the same; what ails the other environment's host does not concern it.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
         /// Requests to Apple at a time: about 100 for each connection keep its windows full (http2.md).
         package var concurrency: Int
+        /// Lanes in one claim: a goal of another app waits for one such claim at most.
+        package var batch = 100
         /// Seconds between two messages of one lane.
         package var laneInterval: TimeInterval
-        /// Seconds until a lane claimed by a replica that died is taken by another; longer than a request takes.
+        /// Seconds until a lane claimed by a replica that died is taken by another. Extended while a request is under
+        /// way, so it may be shorter than one.
         package var lease: TimeInterval
         /// How long a stop waits for requests under way.
         package var drain: Duration
@@ -28,6 +32,7 @@ package final class Dispatcher: Service {
     }
 
     private let replica = UUID()
+    private let environment: APNsEnvironment
     private let outbox: any Outbox
     private let sends: Sends
     private let signals: any WakeSignals
@@ -35,28 +40,32 @@ package final class Dispatcher: Service {
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let doorbell = Doorbell()
-    private let flights: Flights
+    private let flights = Flights()
+    private let circuit = Mutex(Circuit())
 
     package init(
-        outbox: any Outbox, sends: Sends, signals: any WakeSignals, settings: Settings,
+        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, signals: any WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date, logger: Logger
     ) {
+        self.environment = environment
         self.outbox = outbox
         self.sends = sends
         self.signals = signals
         self.settings = settings
         self.now = now
+        var logger = logger
+        logger[metadataKey: "environment"] = "\(environment.rawValue)"
         self.logger = logger
-        flights = Flights()
     }
 
     /// Runs until a graceful stop: no more claims then, requests under way finish within `drain`, the rest is given
     /// back uncharged.
     package func run() async {
-        let wakes = signals.wakes(.outbox)
+        let wakes = signals.wakes(.lanes(environment))
         await withTaskGroup(of: Void.self) { group in
             let settler = Task { await self.settleLoop() }
             group.addTask { for await _ in wakes { self.doorbell.ring() } }
+            group.addTask { await self.keepLeases() }
             let claimer = Task { await self.claimLoop() }
             await withGracefulShutdownHandler {
                 await withTaskCancellationHandler {
@@ -91,23 +100,27 @@ package final class Dispatcher: Service {
         }
     }
 
-    /// Promotes what is scheduled for now and claims as much as may be under way.
+    /// Claims as much as may be under way.
     ///
     /// - Returns: how long to sleep unless woken.
     private func round(_ start: (ClaimedDelivery) -> Void) async -> Duration {
         do {
-            while try await outbox.promote(now: now(), limit: 100, plan: Intake.plan) > 0 {}
-            let room = settings.concurrency - flights.count
-            guard room > 0 else { return settings.pollInterval }
+            let room = min(settings.batch, settings.concurrency - flights.count)
+            let (admitted, pause) = circuit.withLock { circuit in
+                (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
+            }
+            guard admitted > 0 else { return min(settings.pollInterval, pause.map(Duration.seconds) ?? .seconds(1)) }
             let claimed = try await outbox.claim(
-                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: room,
-                laneInterval: settings.laneInterval)
+                LaneClaim(
+                    environment: environment, limit: admitted, replica: replica,
+                    leasedUntil: now().addingTimeInterval(settings.lease), laneInterval: settings.laneInterval),
+                now: now())
             for delivery in claimed {
                 flights.begin(delivery)
                 start(delivery)
             }
             if !claimed.isEmpty { return .zero }
-            guard let due = try await outbox.nextDue() else { return settings.pollInterval }
+            guard let due = try await outbox.nextDue(in: environment) else { return settings.pollInterval }
             return min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now()))))
         } catch is CancellationError {
             return .zero
@@ -117,12 +130,41 @@ package final class Dispatcher: Service {
         }
     }
 
+    /// Extends the leases of lanes whose messages take long, three times in each lease.
+    private func keepLeases() async {
+        while (try? await Task.sleep(for: .seconds(settings.lease / 3))) != nil {
+            let lanes = flights.lastingLanes()
+            guard !lanes.isEmpty else { continue }
+            do {
+                try await outbox.extendLeases(
+                    of: lanes, replica: replica, until: now().addingTimeInterval(settings.lease))
+            } catch {
+                // Another replica may take them and repeat the same messages, which changes nothing for a device.
+                logger.warning("leases could not be extended", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
     private func send(_ delivery: ClaimedDelivery) async {
         let answer = await sends.send(delivery)
+        note(Circuit.Outcome(answer))
         let verdict = Verdict(
             answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: now(), jitter: .random(in: 0..<1))
         log(verdict, delivery)
         flights.land(Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict))
+    }
+
+    private func note(_ outcome: Circuit.Outcome) {
+        let (changed, isClosed) = circuit.withLock { circuit in
+            (circuit.record(outcome, now: now(), jitter: .random(in: 0..<1)), circuit.isClosed)
+        }
+        guard changed else { return }
+        if isClosed {
+            logger.notice("APNs answers again; the newest states go")
+            doorbell.ring()
+        } else {
+            logger.error("APNs does not answer or is not well; one message at a time until it is")
+        }
     }
 
     /// Settles verdicts many at a time: what arrives while one batch is written makes the next.
@@ -150,13 +192,13 @@ package final class Dispatcher: Service {
 
     private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery) {
         var metadata: Logger.Metadata = [
-            "app": "\(delivery.address.bundleID)", "environment": "\(delivery.address.environment.rawValue)",
+            "app": "\(delivery.address.bundleID)",
             "apns-request-id": "\(delivery.message.requestID)", "attempt": "\(delivery.attempts)",
         ]
         switch verdict {
         case .accepted:
             logger.debug("broadcast accepted by APNs", metadata: metadata)
-        case .retry(let at, let reason):
+        case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
             logger.warning("broadcast goes again", metadata: metadata)

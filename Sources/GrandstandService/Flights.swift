@@ -11,7 +11,10 @@ final class Flights: Sendable {
     }
 
     private struct State {
+        /// By delivery.
         var flying: [Int: ClaimedDelivery] = [:]
+        /// Deliveries that were under way when leases were last extended.
+        var lasting: Set<Int> = []
         var settlements: [Settlement] = []
         var abandoned: [ClaimedDelivery] = []
         var isStopping = false
@@ -26,6 +29,14 @@ final class Flights: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func begin(_ delivery: ClaimedDelivery) { state.withLock { $0.flying[delivery.id] = delivery } }
+
+    /// Lanes whose messages have been under way since before the last call: their leases want extending.
+    func lastingLanes() -> [Int] {
+        state.withLock { state in
+            defer { state.lasting = Set(state.flying.keys) }
+            return state.lasting.compactMap { state.flying[$0]?.lane }.sorted()
+        }
+    }
 
     /// A verdict is known; one on a delivery that was abandoned meanwhile is dropped.
     func land(_ settlement: Settlement) {

@@ -57,7 +57,7 @@ package struct ManagementCalls: Sendable {
             return await call(address.spelled(path))
         case .inconclusive:
             // Neither was anything made: a mismatch changes nothing.
-            return .unsent("how APNs wants the bundle ID spelled could not be found out yet")
+            return .withheld("how APNs wants the bundle ID spelled could not be found out yet")
         case .unavailable:
             if let failed { return failed }
             return await call(address)
@@ -113,7 +113,7 @@ extension APNsAnswer {
             case .quota, .channelGone: true
             case .badRequest, .configuration, .credentials, .throttled, .unavailable: false
             }
-        case .unanswered, .unsent: false
+        case .unanswered, .unsent, .withheld: false
         }
     }
 }

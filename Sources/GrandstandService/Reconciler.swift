@@ -101,7 +101,7 @@ extension APNsAnswer {
         switch self {
         case .accepted: nil
         case .refused(let refusal): refusal.reason.rawValue
-        case .unanswered(let reason), .unsent(let reason): reason
+        case .unanswered(let reason), .unsent(let reason), .withheld(let reason): reason
         }
     }
 }

@@ -105,7 +105,7 @@ package struct Reconciliation: Sendable {
         switch await calls.read(channelID, at: address) {
         case .accepted(let policy, _): .exists(policy)
         case .refused(let refusal) where refusal.saysUnknownChannel: .gone
-        case .refused, .unanswered, .unsent: .unknown
+        case .refused, .unanswered, .unsent, .withheld: .unknown
         }
     }
 

@@ -35,7 +35,7 @@ package struct Sends: Sendable {
             case .refused where second.saysBadExpiration:
                 (answer, Self.finding(refused, "BadExpirationDate for \(refused) and for \(other.expiration)"))
             // Another refusal, or none: what the message deserves is decided by that.
-            case .refused, .unanswered, .unsent: (second, .nothing)
+            case .refused, .unanswered, .unsent, .withheld: (second, .nothing)
             }
         }
         switch outcome {
@@ -44,7 +44,7 @@ package struct Sends: Sendable {
             return await gateway.send(other, to: delivery.address)
         case .inconclusive:
             // Not waited for: the lane's lease is short, and another try costs nothing.
-            return .unsent("which expiration APNs takes is just being found out")
+            return .withheld("which expiration APNs takes is just being found out")
         case .known, .unavailable: return answer
         }
     }

@@ -68,13 +68,14 @@ extension EventSpecification {
 extension BroadcastRequest {
     /// An update without alert.
     package static func update(
-        _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil, expiresIn: Int? = nil,
-        sendAt: Date? = nil, audiences: [Audience.Selector]? = nil
+        _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil,
+        priority: APNsPriority? = nil, expiresIn: Int? = nil, sendAt: Date? = nil,
+        audiences: [Audience.Selector]? = nil
     ) -> BroadcastRequest {
         BroadcastRequest(
             payload: BroadcastPayload(
                 event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
-            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
+            priority: priority, expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
     }
 
     /// The last message of an event.

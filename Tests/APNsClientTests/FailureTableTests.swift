@@ -27,7 +27,7 @@ struct FailureTableTests {
                         case .accepted: return
                         case .refused(let refusal): others.add("refused \(refusal.reason.rawValue)")
                         case .unanswered: others.add("unanswered")
-                        case .unsent(let why): others.add("unsent \(why)")
+                        case .unsent(let why), .withheld(let why): others.add("unsent \(why)")
                         }
                     }
                 }

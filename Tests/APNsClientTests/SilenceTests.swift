@@ -38,7 +38,7 @@ struct SilenceTests {
         try await Door.with { door in
             var address = Door.address
             address.credentials = KeyFolder.credentials
-            let why = try #require(await door.client.send(Door.message(to: "dGVzdA=="), to: address).unsent)
+            let why = try #require(await door.client.send(Door.message(to: "dGVzdA=="), to: address).withheld)
             #expect(why.contains("AuthKey_KEY4567890.p8"))
             #expect(door.simulator.journal().isEmpty)
             #expect(await door.client.keyFile(of: address.credentials) == .missing)
@@ -76,7 +76,7 @@ struct SilenceTests {
 
     @Test func `without an endpoint nothing is sent`() async throws {
         try await Door.with(settings: { $0.endpoints.send[.development] = nil }) { door in
-            #expect(await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).unsent != nil)
+            #expect(await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).withheld != nil)
             _ = try await door.makeChannel()
         }
     }

@@ -15,7 +15,7 @@ struct CrashTests {
     {
         let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
         try await Stage.place(settings: settings, options: { $0.capitals = .accepted }) { environment, simulator in
-            let secret = try await Self.secret(environment)
+            let secret = try await Stage.secret(environment)
             let creations = Mutex(0)
             simulator.dropNext(.max) { request in
                 guard request.isCreation else { return false }
@@ -82,14 +82,6 @@ struct CrashTests {
     }
 
     private static let events = 1_000
-
-    /// A key that may do everything.
-    private static func secret(_ environment: [String: String]) async throws -> String {
-        let server = try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
-        let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
-        await server.close()
-        return secret
-    }
 
     /// Declares events with one audience each, some at a time; again is no harm.
     private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {

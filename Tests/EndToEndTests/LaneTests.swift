@@ -55,6 +55,39 @@ struct LaneTests {
         }
     }
 
+    @Test func `sixty rapid updates and an end on a slow APNs: few messages, both alerts, the newest last`()
+        async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try stage.simulator.addFaults(
+                #"{"faults": [{"match": {"operation": "broadcast"}, "action": "delay", "seconds": 0.2}]}"#)
+            var ids: [String] = []
+            for n in 0..<60 {
+                let alert = n == 20 || n == 40 ? #", "alert": {"title": "Goal"}"# : ""
+                ids.append(
+                    try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}\#(alert)}"#))
+            }
+            ids.append(try await stage.broadcast(#"{"event": "end", "contentState": {"n": 60}}"#))
+            var states: [String: Int] = [:]
+            var sent = 0
+            for (n, id) in ids.enumerated() {
+                let state = try #require(try await stage.settled(id).deliveryStates.first)
+                states[state, default: 0] += 1
+                if state == "accepted" { sent += 1 }
+                if [20, 40, 60].contains(n) { #expect(state == "accepted") }
+            }
+            #expect(states == ["accepted": sent, "superseded": 61 - sent])
+            #expect((4...15).contains(sent), "\(sent) messages")
+            let requests = try await stage.sent(sent)
+            let numbers = requests.compactMap { $0.json["aps"]?["content-state"]?["n"]?.int }
+            #expect(numbers == numbers.sorted() && numbers.last == 60)
+            #expect(numbers.contains(20) && numbers.contains(40))
+            let timestamps = requests.compactMap(\.timestamp)
+            #expect(timestamps == Array(Set(timestamps)).sorted() && timestamps.count == sent)
+        }
+    }
+
     @Test func `what was not sent can be withdrawn, what was cannot`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandService
@@ -10,13 +11,15 @@ internal import Testing
 struct DispatcherTests {
     private static func dispatcher(
         _ outbox: FakeOutbox, _ gateway: FakeGateway, signals: HandSignals = HandSignals(), concurrency: Int = 20,
-        drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600)
+        lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
+        now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> Dispatcher {
-        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: 8, drain: drain)
+        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: drain)
         settings.pollInterval = pollInterval
         return Dispatcher(
-            outbox: outbox, sends: Sends(gateway: gateway, examinations: Sample.examinations(), now: { Sample.now }),
-            signals: signals, settings: settings, now: { Sample.now },
+            environment: .production, outbox: outbox,
+            sends: Sends(gateway: gateway, examinations: Sample.examinations(), now: { Sample.now }),
+            signals: signals, settings: settings, now: now,
             logger: Sample.logger)
     }
 
@@ -136,5 +139,42 @@ struct DispatcherTests {
         await running.value
         #expect(outbox.books.settled.map(\.delivery) == [2])
         #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
+    }
+
+    @Test func `a message that takes long keeps its lease`() async {
+        let outbox = FakeOutbox([Sample.delivery(1, lane: 7)])
+        let valve = Valve()
+        let gateway = FakeGateway { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        await Self.run(Self.dispatcher(outbox, gateway, lease: 0.03)) {
+            await valve.hold(1)
+            await outbox.wait { $0.extended.count >= 2 }
+            valve.open()
+            await outbox.wait { $0.settled.count == 1 }
+        }
+        #expect(outbox.books.extended.allSatisfy { $0 == [7] })
+    }
+
+    @Test func `a host that is not well is left alone but for a probe, and gets everything when it is well`() async {
+        let outbox = FakeOutbox((1...100).map { Sample.delivery($0) })
+        let clock = Mutex(Sample.now)
+        let isWell = Atomic(false)
+        let gateway = FakeGateway { _ in
+            clock.withLock { $0 += 0.1 }
+            return isWell.load(ordering: .relaxed)
+                ? .accepted((), APNsReceipt(requestID: nil)) : .refused(Sample.refusal(.serviceUnavailable))
+        }
+        let dispatcher = Self.dispatcher(
+            outbox, gateway, concurrency: 5, pollInterval: .milliseconds(5), now: { clock.withLock { $0 } })
+        await Self.run(dispatcher) {
+            await outbox.wait { $0.settled.count >= Circuit.threshold }
+            isWell.store(true, ordering: .relaxed)
+            clock.withLock { $0 += 10 }
+            await outbox.wait { $0.settled.count == 100 }
+        }
+        let accepted = outbox.books.settled.count { if case .accepted = $0.verdict { true } else { false } }
+        #expect(accepted >= 100 - Circuit.threshold - 2 * 5)
     }
 }

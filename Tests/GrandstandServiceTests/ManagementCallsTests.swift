@@ -223,7 +223,7 @@ struct ManagementCallsTests {
         }
         #expect(texts.count { $0 == "unanswered: lost" } == 1)
         // Nothing was asked of Apple, so they may simply try again.
-        #expect(texts.count { $0.hasPrefix("unsent: ") } == 20)
+        #expect(texts.count { $0.hasPrefix("withheld: ") } == 20)
         #expect(stand.gateway.spelled == [Self.capitals])
     }
 
@@ -310,6 +310,7 @@ private final class SpellingGateway: APNsGateway {
         case .refused(let refusal): .refused(refusal)
         case .unanswered(let reason): .unanswered(reason)
         case .unsent(let reason): .unsent(reason)
+        case .withheld(let reason): .withheld(reason)
         case nil: .unsent("not scripted")
         }
     }
@@ -400,6 +401,7 @@ extension APNsAnswer {
         case .refused(let refusal): "\(refusal.status) \(refusal.reason)"
         case .unanswered(let reason): "unanswered: \(reason)"
         case .unsent(let reason): "unsent: \(reason)"
+        case .withheld(let reason): "withheld: \(reason)"
         }
     }
 }

@@ -16,7 +16,7 @@ struct WakeSignalTests {
     ) async throws {
         try await withStores { stores in
             let signals = PostgresWakeSignals(stores.pool)
-            var outbox = signals.wakes(.outbox).makeAsyncIterator()
+            var outbox = signals.wakes(.productionLanes).makeAsyncIterator()
             var channels = signals.wakes(.channels).makeAsyncIterator()
             let listener = Task { await signals.run() }
             await outbox.next()

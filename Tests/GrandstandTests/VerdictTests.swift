@@ -66,7 +66,7 @@ struct VerdictTests {
 
     @Test("Retry-After is obeyed")
     func retryAfter() {
-        guard case .retry(let at, _) = verdict(refusal(.tooManyRequests, retryAfter: 20)) else {
+        guard case .throttled(let at, _) = verdict(refusal(.tooManyRequests, retryAfter: 20)) else {
             Issue.record("not retried")
             return
         }

@@ -24,7 +24,7 @@ final class CallMetrics: Sendable {
         renewals = Counter(label: "apns_token_renewals_total", factory: factory)
     }
 
-    /// A call that ended: status 0 for one that had no answer, with `unanswered` or `unsent` as the reason.
+    /// A call that ended: status 0 for one that had no answer, with `unanswered`, `unsent` or `withheld` as the reason.
     func ended<Value>(_ call: String, _ answer: APNsAnswer<Value>, status: Int) {
         let series =
             switch answer {
@@ -32,6 +32,7 @@ final class CallMetrics: Sendable {
             case .refused(let refusal): Series(call: call, status: refusal.status, reason: Self.label(refusal.reason))
             case .unanswered: Series(call: call, status: 0, reason: "unanswered")
             case .unsent: Series(call: call, status: 0, reason: "unsent")
+            case .withheld: Series(call: call, status: 0, reason: "withheld")
             }
         counter(series).increment()
     }

@@ -75,7 +75,8 @@ package struct APNsRecord: Sendable, Hashable {
         case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)
         case .refused(let refusal):
             self.init(status: refusal.status, reason: refusal.reason.rawValue, requestID: refusal.requestID)
-        case .unanswered(let reason), .unsent(let reason): self.init(status: nil, reason: reason, requestID: nil)
+        case .unanswered(let reason), .unsent(let reason), .withheld(let reason):
+            self.init(status: nil, reason: reason, requestID: nil)
         }
     }
 }

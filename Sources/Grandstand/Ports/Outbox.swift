@@ -7,8 +7,8 @@ package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Da
 /// The durable way of broadcasts to Apple: what is accepted here is sent, replaced by newer state, or expires; nothing
 /// else happens to it.
 package protocol Outbox: Sendable {
-    /// Accepts broadcasts in order, each on its own, in one transaction: the broadcast, its deliveries, the newest
-    /// state, and the wake-up commit together.
+    /// Accepts broadcasts in order, each on its own, in one transaction: the broadcast, its deliveries and the newest
+    /// state commit together, the wake-up follows at once.
     ///
     /// - Parameter plan: the pure decision; called with the audiences of the item's event that take messages still.
     /// - Returns: one result for each item, in order.
@@ -31,12 +31,17 @@ package protocol Outbox: Sendable {
     /// - Returns: how many.
     func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int
 
-    /// Leases due lanes and takes the head of each: at most one message per lane is under way.
+    /// When the next scheduled broadcast is to go; `nil`: none waits.
+    func nextScheduled() async throws -> Date?
+
+    /// Leases due lanes of one environment and takes the head of each: at most one message per lane is under way.
     ///
-    /// - Parameter laneInterval: seconds before the lane's next message may be claimed.
-    func claim(
-        now: Date, leasedUntil: Date, replica: UUID, limit: Int, laneInterval: TimeInterval
-    ) async throws -> [ClaimedDelivery]
+    /// Apps take turns, so that a burst of one makes no other wait; an app's lanes with an `end` or a priority of 10 go
+    /// before its others, then those due longest.
+    func claim(_ claim: LaneClaim, now: Date) async throws -> [ClaimedDelivery]
+
+    /// A replica that is still at work on these lanes keeps them until `leasedUntil`.
+    func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
     /// Records verdicts and gives their lanes back. A verdict whose lease has gone to another replica changes nothing.
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws
@@ -44,8 +49,8 @@ package protocol Outbox: Sendable {
     /// Gives lanes back unsent, uncharged.
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws
 
-    /// When the next lane or scheduled broadcast will be due; `nil`: none waits.
-    func nextDue() async throws -> Date?
+    /// When the next lane of the environment will be due; `nil`: none waits.
+    func nextDue(in environment: APNsEnvironment) async throws -> Date?
 }
 
 /// One broadcast to accept.
@@ -73,6 +78,27 @@ package enum BroadcastTarget: Sendable, Hashable {
     package var eventKey: EventKey? { if case .event(let key) = self { key } else { nil } }
 
     package var channel: UUID? { if case .channel(let id) = self { id } else { nil } }
+}
+
+/// What a dispatcher asks for.
+package struct LaneClaim: Sendable, Hashable {
+    package var environment: APNsEnvironment
+    /// The most lanes to lease.
+    package var limit: Int
+    package var replica: UUID
+    package var leasedUntil: Date
+    /// Seconds before a lane's next message may be claimed.
+    package var laneInterval: TimeInterval
+
+    package init(
+        environment: APNsEnvironment, limit: Int, replica: UUID, leasedUntil: Date, laneInterval: TimeInterval
+    ) {
+        self.environment = environment
+        self.limit = limit
+        self.replica = replica
+        self.leasedUntil = leasedUntil
+        self.laneInterval = laneInterval
+    }
 }
 
 /// The head of a leased lane, ready to send.

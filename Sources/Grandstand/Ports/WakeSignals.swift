@@ -1,3 +1,5 @@
+package import APNsWire
+
 /// Wakes loops when the database holds work for them. A wake-up says nothing of what to do: loops recompute from state.
 package protocol WakeSignals: Sendable {
     /// Yields whenever there may be new work of `topic`, also after a time in which signals may have been lost.
@@ -6,8 +8,19 @@ package protocol WakeSignals: Sendable {
 
 /// What a loop can be woken for.
 package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
-    /// Lanes have new deliveries.
-    case outbox = "grandstand_outbox"
+    /// Lanes of channels in the development environment have new deliveries.
+    case developmentLanes = "grandstand_lanes_development"
+    /// Lanes of channels in the production environment have new deliveries.
+    case productionLanes = "grandstand_lanes_production"
+    /// A broadcast was accepted for later.
+    case schedule = "grandstand_schedule"
     /// What channels should exist has changed.
     case channels = "grandstand_channels"
+
+    package static func lanes(_ environment: APNsEnvironment) -> WakeTopic {
+        switch environment {
+        case .development: .developmentLanes
+        case .production: .productionLanes
+        }
+    }
 }

@@ -16,7 +16,7 @@ enum AppleAnswer {
                     "list", of: subject, .failed, why,
                     next: "try again; if it stays so, look at Apple's system status page"),
             ]
-        case .unsent(let why):
+        case .unsent(let why), .withheld(let why):
             [DoctorCheck("token", of: subject, .failed, why, next: "mend this first: nothing was sent to APNs")]
         }
     }

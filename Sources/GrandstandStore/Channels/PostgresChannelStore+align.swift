@@ -40,7 +40,7 @@ extension PostgresChannelStore {
                     and not exists (select from broadcasts b where b.event_key = e.key
                         and (b.scheduled or b.accepted_at > \(limit)))
                     and not exists (select from audiences u join deliveries d on d.lane = u.lane
-                        where u.event_key = e.key and d.state in ('waiting', 'queued', 'sending'))
+                        where u.event_key = e.key and d.settled_at is null)
                 returning e.key
             ), fenced as (
                 update lanes l set fenced_at = coalesce(l.fenced_at, \(now)) from audiences u, overdue o
@@ -77,7 +77,7 @@ extension PostgresChannelStore {
                         and u.environment = c.environment and u.storage_policy = c.storage_policy
                     where c.state = 'active' and (\(isOver) or u.event_key is null)
                         and not exists (select from lanes l join deliveries d on d.lane = l.id
-                            where l.channel = c.id and d.state in ('waiting', 'queued', 'sending'))
+                            where l.channel = c.id and d.settled_at is null)
                 ) t where c.id = t.id returning c.*
             )
             \(audit.insert(
@@ -105,7 +105,7 @@ extension PostgresChannelStore {
             and u.environment = c2.environment and u.storage_policy = c2.storage_policy
         where c2.id = c.id and e.key = c.event_key and c.state in ('creating', 'failed')
             and c.called_at is null and (u.event_key is null or \(isOver) and not exists (
-                select from deliveries d where d.lane = u.lane and d.state in ('waiting', 'queued', 'sending')))
+                select from deliveries d where d.lane = u.lane and d.settled_at is null))
         """
     }
 
@@ -118,7 +118,7 @@ extension PostgresChannelStore {
             'quota-exhausted', \(now), \(now), \(now)
         from audiences u join events e on e.key = u.event_key
         where (not \(isOver) or exists (
-                select from deliveries d where d.lane = u.lane and d.state in ('waiting', 'queued', 'sending')))
+                select from deliveries d where d.lane = u.lane and d.settled_at is null))
             and (e.channels_open_at is null or e.channels_open_at <= \(now))
             and not exists (
                 select from channels c where c.event_key = u.event_key and c.bundle_id = u.bundle_id

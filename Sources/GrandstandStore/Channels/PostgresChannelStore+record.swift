@@ -166,9 +166,9 @@ extension PostgresChannelStore {
             """,
             """
             update deliveries d set state = 'queued', channel_id = \(channel.channelID)
-            from lanes l where l.channel = \(channel.id) and d.lane = l.id and d.state = 'waiting'
+            from lanes l where l.channel = \(channel.id) and d.lane = l.id and d.settled_at is null and d.state = 'waiting'
             """,
-            "select pg_notify(\(WakeTopic.outbox.rawValue), '')",
+            "select pg_notify(\(WakeTopic.lanes(channel.environment).rawValue), '')",
         ]
     }
 

@@ -141,7 +141,7 @@ extension PostgresEventStore {
             "select from lanes where id = any(\(lanes)) order by id for no key update",
             """
             update deliveries set state = 'cancelled', settled_at = \(now), next_attempt_at = null
-            where lane = any(\(lanes)) and state in ('waiting', 'queued')
+            where lane = any(\(lanes)) and settled_at is null and state <> 'sending'
             """,
             // A message under way keeps its lease, so that somebody settles it.
             """

@@ -50,6 +50,12 @@ struct Acceptance {
     private(set) var newest: [Int: UUID] = [:]
     /// Lanes that take nothing after this.
     private(set) var fenced: Set<Int> = []
+    /// Lanes with something of priority 10, or an end, among what is new.
+    private(set) var urgent: Set<Int> = []
+    /// When the last of what is new expires, by lane.
+    private(set) var expiries: [Int: Date] = [:]
+    /// Whom to wake after the commit.
+    private(set) var topics: Set<WakeTopic> = []
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
@@ -68,6 +74,7 @@ struct Acceptance {
             BroadcastRow(
                 id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
                 warnings: decided.plan.warnings))
+        if sendAt != nil { topics.insert(.schedule) }
         let rows = sendAt == nil ? enqueue(id, decided, intake) : []
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
@@ -106,6 +113,11 @@ struct Acceptance {
                 requestID: UUID(), channelID: lane.channelID)
         }
         deliveries += rows
+        for (row, item) in zip(rows, plan.items) {
+            expiries[row.lane] = row.expiresAt
+            if isEnd || row.priority == .immediate { urgent.insert(row.lane) }
+            topics.insert(.lanes(item.audience.environment))
+        }
         if plan.payload.contentState != nil {
             for row in rows { newest[row.lane] = id }
         }
@@ -132,7 +144,10 @@ struct Acceptance {
         }
         if state.lanes.allSatisfy(\.isFenced) {
             state.isOver = true
-            if let key = target.eventKey { endedEvents.insert(key.rawValue) }
+            if let key = target.eventKey {
+                endedEvents.insert(key.rawValue)
+                topics.insert(.channels)
+            }
         }
         targets[target] = state
     }

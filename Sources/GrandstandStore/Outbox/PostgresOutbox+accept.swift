@@ -7,25 +7,32 @@ extension PostgresOutbox {
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
-        try await database.transaction { connection in
+        let (results, topics) = try await database.transaction { connection in
             var acceptance = Acceptance(
                 targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now, plan: plan)
             let results = items.map { item in
                 Result { () throws(Problem) in try acceptance.add(item) }
             }
             try await Self.write(acceptance, on: connection)
-            return results
+            return (results, acceptance.topics)
         }
+        wakeUps.send(topics)
+        return results
+    }
+
+    package func nextScheduled() async throws -> Date? {
+        try await database.query("select min(send_at) as at from broadcasts where scheduled").first?
+            .decode(Date?.self, "at")
     }
 
     package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
-        try await database.transaction { connection in
+        let (count, topics) = try await database.transaction { connection -> (Int, Set<WakeTopic>) in
             let due = try await connection.query(
                 """
                 select event_key, channel from broadcasts where scheduled and send_at <= \(now)
                 order by send_at, accepted_at, id limit \(limit)
                 """)
-            guard !due.isEmpty else { return 0 }
+            guard !due.isEmpty else { return (0, []) }
             // Events before their broadcasts, as whoever cancels an event takes them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             var acceptance = Acceptance(
@@ -57,23 +64,27 @@ extension PostgresOutbox {
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
                 where b.id = s.id
                 """)
-            return scheduled.count
+            return (scheduled.count, acceptance.topics)
         }
+        wakeUps.send(topics)
+        return count
     }
 
     /// Writes everything that was decided, in one round trip.
     private static func write(_ acceptance: Acceptance, on connection: PostgresConnection) async throws {
         guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return }
         let lanes = Array(Set(acceptance.deliveries.map(\.lane))).sorted()
-        try await connection.pipeline([
-            insertBroadcasts(acceptance.broadcasts),
-            insertDeliveries(acceptance.deliveries),
-            supersede(lanes: lanes, states: "('waiting', 'queued')", now: acceptance.now),
-            updateLanes(lanes, acceptance: acceptance),
-            updateEvents(acceptance),
-            "select pg_notify(\(WakeTopic.outbox.rawValue), '')",
-            "select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!acceptance.endedEvents.isEmpty)",
-        ])
+        var statements = [insertBroadcasts(acceptance.broadcasts)]
+        if !lanes.isEmpty {
+            statements += [
+                insertDeliveries(acceptance.deliveries), supersede(lanes: lanes, now: acceptance.now),
+                updateLanes(lanes, acceptance: acceptance),
+            ]
+        }
+        if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
+            statements.append(updateEvents(acceptance))
+        }
+        try await connection.pipeline(statements)
     }
 
     private static func insertBroadcasts(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
@@ -116,11 +127,12 @@ extension PostgresOutbox {
 
     /// Newest wins: a message without alert gives way to any later one of its lane. One with an alert does not, for
     /// people would miss the alert; nor does an end.
-    static func supersede(lanes: [Int], states: PostgresQuery, now: Date) -> PostgresQuery {
+    static func supersede(lanes: [Int], now: Date) -> PostgresQuery {
         """
         update deliveries d set state = 'superseded', settled_at = \(now), next_attempt_at = null
-        where d.lane = any(\(lanes)) and d.state in \(states) and not d.alerting and not d.is_end
-            and exists (select from deliveries n where n.lane = d.lane and n.id > d.id and n.state in \(pending))
+        where d.lane = any(\(lanes)) and d.settled_at is null and d.state <> 'sending' and not d.alerting
+            and not d.is_end
+            and exists (select from deliveries n where n.lane = d.lane and n.id > d.id and n.settled_at is null)
         """
     }
 
@@ -128,26 +140,29 @@ extension PostgresOutbox {
         """
         update lanes l set newest_broadcast = coalesce(r.newest, l.newest_broadcast),
             fenced_at = case when r.is_end then \(acceptance.now) else l.fenced_at end,
+            is_urgent = r.is_urgent or (l.is_urgent and l.due_at is not null),
             due_at = case when l.leased_until is not null then l.due_at
                 when l.channel is null then least(l.due_at, r.expires_at)
                 else greatest(\(acceptance.now), l.ready_at) end
         from unnest(\(lanes), \(lanes.map { acceptance.newest[$0] }), \(lanes.map { acceptance.fenced.contains($0) }),
-            \(lanes.map { lane in acceptance.deliveries.last { $0.lane == lane }?.expiresAt }))
-            as r(id, newest, is_end, expires_at)
+            \(lanes.map { acceptance.urgent.contains($0) }),
+            \(lanes.map { acceptance.expiries[$0] }))
+            as r(id, newest, is_end, is_urgent, expires_at)
         where l.id = r.id
         """
     }
 
+    /// Only what changes: a match has many updates and one first.
     private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
-        let keys = acceptance.startedEvents.union(acceptance.endedEvents).sorted()
-        return """
-            update events e set
-                first_update_at = case when e.key = any(\(acceptance.startedEvents.sorted()))
-                    then coalesce(e.first_update_at, \(acceptance.now)) else e.first_update_at end,
-                ended_at = case when e.key = any(\(acceptance.endedEvents.sorted()))
-                    then coalesce(e.ended_at, \(acceptance.now)) else e.ended_at end
-            where e.key = any(\(keys))
-            """
+        """
+        update events e set
+            first_update_at = case when e.key = any(\(acceptance.startedEvents.sorted()))
+                then coalesce(e.first_update_at, \(acceptance.now)) else e.first_update_at end,
+            ended_at = case when e.key = any(\(acceptance.endedEvents.sorted()))
+                then coalesce(e.ended_at, \(acceptance.now)) else e.ended_at end
+        where (e.key = any(\(acceptance.startedEvents.sorted())) and e.first_update_at is null)
+            or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
+        """
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -4,65 +4,81 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresOutbox {
+    /// Does not wait for the disk. A crash of PostgreSQL may take the newest settlements back, never a claim after them:
+    /// such a delivery is `sending` again and repeated with the same timestamp and request ID, which changes nothing.
     package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws {
         try await database.transaction { connection in
             let owned = try await Self.lockOwned(settlements.map(\.lane), replica: replica, on: connection)
-            let rows = settlements.filter { owned.contains($0.lane) }.map(SettlementRow.init)
+            let rows = settlements.compactMap { settlement in
+                owned[settlement.lane].map { SettlementRow(settlement, lane: $0) }
+            }
             guard !rows.isEmpty else { return }
-            let lanes = rows.map(\.settlement.lane)
             let gone = rows.filter(\.channelIsGone).map(\.settlement.delivery)
-            try await connection.pipeline([
-                Self.judge(rows, now: now),
-                // A retry is pointless once newer state waits behind it.
-                Self.supersede(lanes: lanes, states: "('waiting', 'queued')", now: now),
-                Self.cancelOnClosed(lanes: lanes, now: now),
-                // The lane may have got another channel since the message was sent.
-                """
-                update channels c set state = 'missing', changed_at = \(now), reason = 'APNs does not know it any more'
-                from deliveries d join lanes l on l.id = d.lane
-                where d.id = any(\(gone)) and c.id = l.channel and c.channel_id = d.channel_id and c.state = 'active'
-                """,
-                """
-                update lanes l set channel = null from deliveries d join channels c on c.channel_id = d.channel_id
-                where d.id = any(\(gone)) and l.id = d.lane and c.id = l.channel
-                """,
-                Self.giveBack(lanes: lanes, now: now),
-                // A closed lane's channel may retire once nothing is under way to it.
-                """
-                select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!gone.isEmpty)
-                    or exists (select from lanes where id = any(\(lanes)) and fenced_at is not null)
-                """,
-            ])
+            var statements: [PostgresQuery] = ["set local synchronous_commit = off", Self.judge(rows, now: now)]
+            let retried = rows.filter { $0.state == .queued }.map(\.settlement.lane)
+            // A retry is pointless once newer state waits behind it.
+            if !retried.isEmpty { statements.append(Self.supersede(lanes: retried, now: now)) }
+            let closed = rows.filter(\.lane.isClosed).map(\.settlement.lane)
+            if !closed.isEmpty { statements.append(Self.cancel(onClosed: closed, now: now)) }
+            if !gone.isEmpty { statements += Self.missing(gone, now: now) }
+            statements.append(Self.giveBack(rows, now: now))
+            // A closed lane's channel may retire once nothing is under way to it.
+            if !gone.isEmpty || rows.contains(where: \.lane.isFenced) {
+                statements.append("select pg_notify(\(WakeTopic.channels.rawValue), '')")
+            }
+            try await connection.pipeline(statements)
         }
+    }
+
+    /// The channels of these deliveries do not exist any more, unless their lanes got others since they were sent.
+    private static func missing(_ deliveries: [Int], now: Date) -> [PostgresQuery] {
+        [
+            """
+            update channels c set state = 'missing', changed_at = \(now), reason = 'APNs does not know it any more'
+            from deliveries d join lanes l on l.id = d.lane
+            where d.id = any(\(deliveries)) and c.id = l.channel and c.channel_id = d.channel_id and c.state = 'active'
+            """,
+            """
+            update lanes l set channel = null from deliveries d join channels c on c.channel_id = d.channel_id
+            where d.id = any(\(deliveries)) and l.id = d.lane and c.id = l.channel
+            """,
+        ]
     }
 
     package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
         try await database.transaction { connection in
             let owned = try await Self.lockOwned(deliveries.map(\.lane), replica: replica, on: connection)
-            let released = deliveries.filter { owned.contains($0.lane) }
+            let released = deliveries.filter { owned[$0.lane] != nil }
             try await connection.pipeline([
                 """
                 update deliveries set state = 'queued', attempts = attempts - 1
                 where id = any(\(released.map(\.id))) and state = 'sending'
                 """,
-                Self.cancelOnClosed(lanes: released.map(\.lane), now: now),
+                Self.cancel(onClosed: released.map(\.lane), now: now),
                 """
                 update lanes l set leased_by = null, leased_until = null, due_at = (
                     select \(now)::timestamptz where exists (
-                        select from deliveries d where d.lane = l.id and d.state in \(Self.pending)))
+                        select from deliveries d where d.lane = l.id and d.settled_at is null))
                 where l.id = any(\(released.map(\.lane))) and \(Self.nothingUnderWay)
                 """,
-                "select pg_notify(\(WakeTopic.outbox.rawValue), '')",
+                WakeUps.wake(Set(released.map { .lanes($0.address.environment) })),
             ])
         }
     }
 
+    /// Locks the lanes that are still this replica's.
     private static func lockOwned(
         _ lanes: [Int], replica: UUID, on connection: PostgresConnection
-    ) async throws -> Set<Int> {
+    ) async throws -> [Int: OwnedLane] {
         let rows = try await connection.query(
-            "select id from lanes where id = any(\(lanes)) and leased_by = \(replica) order by id for no key update")
-        return Set(try rows.map { try $0.decode(Int.self, "id") })
+            """
+            select id, closed_at is not null as is_closed, fenced_at is not null as is_fenced from lanes
+            where id = any(\(lanes)) and leased_by = \(replica) order by id for no key update
+            """)
+        return try rows.reduce(into: [:]) { owned, row in
+            owned[try row.decode("id")] = OwnedLane(
+                isClosed: try row.decode("is_closed"), isFenced: try row.decode("is_fenced"))
+        }
     }
 
     private static func judge(_ rows: [SettlementRow], now: Date) -> PostgresQuery {
@@ -78,41 +94,56 @@ extension PostgresOutbox {
     }
 
     /// Nothing more is tried for a cancelled event or a removed audience.
-    private static func cancelOnClosed(lanes: [Int], now: Date) -> PostgresQuery {
+    private static func cancel(onClosed lanes: [Int], now: Date) -> PostgresQuery {
         """
         update deliveries d set state = 'cancelled', settled_at = \(now), next_attempt_at = null
         from lanes l where l.id = any(\(lanes)) and l.closed_at is not null and d.lane = l.id
-            and d.state in ('waiting', 'queued')
+            and d.settled_at is null and d.state <> 'sending'
         """
     }
 
     /// A verdict may come so late that its replica has claimed the lane `l` again: the lease is that claim's then.
     private static let nothingUnderWay: PostgresQuery = """
-        not exists (select from deliveries s where s.lane = l.id and s.state = 'sending')
+        not exists (select from deliveries s where s.lane = l.id and s.settled_at is null and s.state = 'sending')
         """
 
-    private static func giveBack(lanes: [Int], now: Date) -> PostgresQuery {
+    private static func giveBack(_ rows: [SettlementRow], now: Date) -> PostgresQuery {
         """
-        update lanes l set leased_by = null, leased_until = null, due_at = (
-            select case when l.channel is null then h.expires_at
-                else greatest(\(now), coalesce(h.next_attempt_at, l.ready_at)) end
-            from deliveries h where h.lane = l.id and h.state in \(pending) order by h.id limit 1)
-        where l.id = any(\(lanes)) and \(nothingUnderWay)
+        update lanes l set leased_by = null, leased_until = null, ready_at = greatest(l.ready_at, r.held_until),
+            is_urgent = coalesce((select bool_or(d.is_end or d.priority = 10) from deliveries d
+                where d.lane = l.id and d.settled_at is null), false),
+            due_at = (
+                select case when l.channel is null then h.expires_at
+                    else greatest(\(now), r.held_until, coalesce(h.next_attempt_at, l.ready_at)) end
+                from deliveries h where h.lane = l.id and h.settled_at is null order by h.id limit 1)
+        from unnest(\(rows.map(\.settlement.lane)), \(rows.map(\.heldUntil))) as r(id, held_until)
+        where l.id = r.id and \(nothingUnderWay)
         """
     }
+}
+
+/// A lane as it is when a verdict on its message comes.
+private struct OwnedLane {
+    /// The event was cancelled or the audience removed.
+    let isClosed: Bool
+    let isFenced: Bool
 }
 
 /// A verdict as the columns of `deliveries` have it.
 private struct SettlementRow {
     let settlement: Settlement
+    let lane: OwnedLane
     let state: Delivery.State
     var reason: String?
     var uniqueID: String?
     var nextAttemptAt: Date?
+    /// Nothing goes to the channel before.
+    var heldUntil: Date?
     var channelIsGone = false
 
-    init(_ settlement: Settlement) {
+    init(_ settlement: Settlement, lane: OwnedLane) {
         self.settlement = settlement
+        self.lane = lane
         switch settlement.verdict {
         case .accepted(let receipt):
             state = .accepted
@@ -121,6 +152,11 @@ private struct SettlementRow {
             state = .queued
             reason = why
             nextAttemptAt = at
+        case .throttled(let until, let why):
+            state = .queued
+            reason = why
+            nextAttemptAt = until
+            heldUntil = until
         case .rejected(let refusal):
             state = .rejected
             reason = refusal.reason.rawValue

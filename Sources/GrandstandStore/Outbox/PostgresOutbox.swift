@@ -9,11 +9,12 @@ internal import Postgres
 /// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
 package struct PostgresOutbox: Outbox {
     let database: Database
+    let wakeUps: WakeUps
 
-    package init(_ database: Database) { self.database = database }
-
-    /// States of deliveries that are not settled, as `deliveries_pending` is indexed.
-    static let pending: PostgresQuery = "('waiting', 'queued', 'sending')"
+    package init(_ database: Database) {
+        self.database = database
+        wakeUps = WakeUps(database)
+    }
 
     package func broadcast(_ id: UUID) async throws -> Broadcast? {
         let rows = try await database.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
@@ -34,15 +35,6 @@ package struct PostgresOutbox: Outbox {
         return Page(rows: try await complete(Array(rows)), limit: page.limit) { broadcast in
             TimeCursor(date: broadcast.acceptedAt, key: broadcast.id.uuidString).text
         }
-    }
-
-    package func nextDue() async throws -> Date? {
-        try await database.query(
-            """
-            select least((select min(due_at) from lanes where due_at is not null),
-                (select min(send_at) from broadcasts where scheduled)) as at
-            """
-        ).first?.decode(Date?.self, "at")
     }
 
     private static let columns: PostgresQuery = """

@@ -18,7 +18,7 @@ struct PoolTests {
                     case .accepted: tally.add("accepted")
                     case .refused(let refusal): tally.add("refused \(refusal.reason)")
                     case .unanswered(let why): tally.add("unanswered \(why)")
-                    case .unsent(let why): tally.add("unsent \(why)")
+                    case .unsent(let why), .withheld(let why): tally.add("unsent \(why)")
                     }
                 }
             }

@@ -164,7 +164,7 @@ struct SoakTests {
                 return
             case .refused: ends.add("refused")
             case .unanswered: ends.add("unanswered")
-            case .unsent: ends.add("unsent")
+            case .unsent, .withheld: ends.add("unsent")
             }
         }
     }

@@ -95,4 +95,7 @@ extension APNsAnswer {
 
     /// Why it was not sent.
     var unsent: String? { if case .unsent(let why) = self { why } else { nil } }
+
+    /// What it was not even tried for.
+    var withheld: String? { if case .withheld(let why) = self { why } else { nil } }
 }

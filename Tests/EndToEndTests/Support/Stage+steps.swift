@@ -143,10 +143,11 @@ extension SimulatorRequest {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
+    /// The body.
+    var json: JSON { (try? JSONDecoder().decode(JSON.self, from: Data(body))) ?? .null }
+
     /// `aps.timestamp` of a broadcast.
-    var timestamp: Int? {
-        (try? JSONDecoder().decode(JSON.self, from: Data(body)))?["aps"]?["timestamp"]?.int
-    }
+    var timestamp: Int? { json["aps"]?["timestamp"]?.int }
 }
 
 extension JSON {

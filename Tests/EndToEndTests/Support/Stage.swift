@@ -114,4 +114,12 @@ struct Stage: Sendable {
         let (_, secret) = try await server.keys.create(name: "scoped", scopes: scopes, bundleID: bundleID)
         return HTTPCaller(url: url, secret: secret)
     }
+
+    /// A key that may do everything, on the database of these settings, which is migrated by it.
+    static func secret(_ environment: [String: String]) async throws -> String {
+        let server = try await Server.build(try Configuration(environment: environment), logger: logger)
+        let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)
+        await server.close()
+        return secret
+    }
 }

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import Synchronization
@@ -9,6 +10,8 @@ final class FakeOutbox: Outbox {
         var claims: [Int] = []
         var settled: [Settlement] = []
         var released: [ClaimedDelivery] = []
+        /// Lanes whose leases were extended, call by call.
+        var extended: [[Int]] = []
         /// Settlements that are to fail before one succeeds, and claims.
         var settlementFailures = 0
         var claimFailures = 0
@@ -31,17 +34,15 @@ final class FakeOutbox: Outbox {
 
     func add(_ deliveries: [ClaimedDelivery]) { account.withLock { $0.waiting += deliveries } }
 
-    func claim(
-        now: Date, leasedUntil: Date, replica: UUID, limit: Int, laneInterval: TimeInterval
-    ) async throws -> [ClaimedDelivery] {
+    func claim(_ claim: LaneClaim, now: Date) async throws -> [ClaimedDelivery] {
         try account.withLock { account in
             if account.claimFailures > 0 {
                 account.claimFailures -= 1
                 throw NotScripted()
             }
-            account.claims.append(limit)
-            defer { account.waiting.removeFirst(min(limit, account.waiting.count)) }
-            return Array(account.waiting.prefix(limit))
+            account.claims.append(claim.limit)
+            defer { account.waiting.removeFirst(min(claim.limit, account.waiting.count)) }
+            return Array(account.waiting.prefix(claim.limit))
         }
     }
 
@@ -61,7 +62,14 @@ final class FakeOutbox: Outbox {
         events.yield()
     }
 
-    func nextDue() async throws -> Date? { nil }
+    func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
+
+    func nextScheduled() async throws -> Date? { nil }
+
+    func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        account.withLock { $0.extended.append(lanes) }
+        events.yield()
+    }
 
     func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int { 0 }
 

@@ -43,7 +43,7 @@ struct AcceptTests {
             #expect(delivery.timestamp == 1_700_000_000)
             #expect(delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 

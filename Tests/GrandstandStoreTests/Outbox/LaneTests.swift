@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -120,7 +121,7 @@ struct LaneTests {
             try await stores.settle(first, .ok)
             try await stores.accept(.update(#"{"n":2}"#))
             #expect(try await stores.claim(laneInterval: 1).isEmpty)
-            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.75))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
             stores.clock.advance(by: 0.5)
             try await stores.accept(.update(#"{"n":3}"#))
             #expect(try await stores.claim(laneInterval: 1).isEmpty)
@@ -138,7 +139,7 @@ struct LaneTests {
             try await stores.accept(.update(#"{"n":2}"#))
             stores.clock.advance(by: 0.25)
             try await stores.settle(first, .ok)
-            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.75))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
             #expect(try await stores.claim().isEmpty)
             stores.clock.advance(by: 0.75)
             #expect(try await stores.claim().count == 1)

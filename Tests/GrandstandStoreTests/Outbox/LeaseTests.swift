@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -17,7 +18,7 @@ struct LeaseTests {
             let first = try #require(try await stores.claim(lease: 5).first)
             stores.clock.advance(by: 4.5)
             #expect(try await stores.claim(by: other).isEmpty)
-            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(0.5))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.5))
             stores.clock.advance(by: 0.5)
             let second = try #require(try await stores.claim(by: other).first)
             #expect(second.message == first.message)

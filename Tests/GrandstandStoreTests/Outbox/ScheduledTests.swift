@@ -20,7 +20,7 @@ struct ScheduledTests {
             let accepted = try await stores.accept(.update(expiresIn: 10, sendAt: at))
             #expect(accepted.state == .scheduled)
             #expect(try await stores.outbox.broadcast(accepted.id) == accepted)
-            #expect(try await stores.outbox.nextDue() == at)
+            #expect(try await stores.outbox.nextScheduled() == at)
             stores.clock.advance(by: 59)
             #expect(try await promote(stores) == 0)
             stores.clock.advance(by: 1)
@@ -112,7 +112,7 @@ struct ScheduledTests {
             #expect(try await stores.outbox.broadcast(second.id)?.isScheduled == false)
             stores.clock.advance(by: 60)
             #expect(try await promote(stores) == 0)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextScheduled() == nil)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -19,7 +20,7 @@ struct SettleTests {
             #expect(waiting.state == .queued)
             #expect(waiting.nextAttemptAt == at)
             #expect(waiting.reason == "ServiceUnavailable")
-            #expect(try await stores.outbox.nextDue() == at)
+            #expect(try await stores.outbox.nextDue(in: .production) == at)
 
             stores.clock.advance(by: 29)
             #expect(try await stores.claim().isEmpty)
@@ -42,7 +43,7 @@ struct SettleTests {
             try await stores.settle(first, .retry(at: stores.now.addingTimeInterval(10), reason: "x"))
             try await stores.accept(.update(#"{"n":2}"#))
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(10))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(10))
             stores.clock.advance(by: 10)
             #expect(try await stores.sendOne().message == first.message)
             #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -33,11 +34,11 @@ struct WaitingTests {
         try await withStores { stores in
             try await stores.put(.sample())
             let accepted = try await stores.accept(.update(expiresIn: 60))
-            #expect(try await stores.outbox.nextDue() == stores.now.addingTimeInterval(60))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(60))
             stores.clock.advance(by: 60)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.state(of: accepted) == .expired)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 
@@ -59,7 +60,7 @@ struct WaitingTests {
             let accepted = try await stores.accept(.update())
             try await stores.events.cancel(key, now: stores.now)
             #expect(try await stores.state(of: accepted) == .cancelled)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
@@ -15,7 +16,7 @@ struct WithdrawalTests {
             for _ in 1...2 { #expect(try await stores.outbox.cancel(accepted.id, now: stores.now) == true) }
             #expect(try await stores.state(of: accepted) == .cancelled)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 
@@ -61,7 +62,7 @@ struct WithdrawalTests {
             try await stores.settle(claimed, .retry(at: stores.now, reason: "x"))
             #expect(try await stores.state(of: accepted) == .cancelled)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 
@@ -74,7 +75,7 @@ struct WithdrawalTests {
             try await stores.events.cancel(key, now: stores.now)
             try await stores.outbox.release(claimed, replica: stores.replica, now: stores.now)
             #expect(try await stores.state(of: accepted) == .cancelled)
-            #expect(try await stores.outbox.nextDue() == nil)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
         }
     }
 }

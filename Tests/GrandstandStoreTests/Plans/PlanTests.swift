@@ -31,14 +31,16 @@ struct PlanTests {
                     plan: Stores.plan)
                 #expect(try accepted.map { try $0.get() }.count == 20)
                 let claimed = try await outbox.claim(
-                    now: stores.now, leasedUntil: stores.now.addingTimeInterval(8), replica: stores.replica, limit: 100,
-                    laneInterval: 1)
+                    LaneClaim(
+                        environment: .production, limit: 100, replica: stores.replica,
+                        leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1), now: stores.now)
                 #expect(claimed.count == 20)
                 let receipt = APNsReceipt(requestID: nil)
                 try await outbox.settle(
                     claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt)) },
                     replica: stores.replica, now: stores.now)
-                _ = try await outbox.nextDue()
+                _ = try await outbox.nextDue(in: .production)
+                _ = try await outbox.nextScheduled()
                 for contentState in [false, true] {
                     let entry = try await events.lookup(
                         topic: "com.example.goal", in: .production, try .sample(keys[0]), contentState: contentState,

@@ -133,11 +133,13 @@ struct Stores: Sendable {
     }
 
     func claim(
-        by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0
+        by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0,
+        in environment: APNsEnvironment = .production
     ) async throws -> [ClaimedDelivery] {
         try await outbox.claim(
-            now: now, leasedUntil: now.addingTimeInterval(lease), replica: replica ?? self.replica, limit: limit,
-            laneInterval: laneInterval)
+            LaneClaim(
+                environment: environment, limit: limit, replica: replica ?? self.replica,
+                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval), now: now)
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {

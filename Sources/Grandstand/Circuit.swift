@@ -1,0 +1,104 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// Whether a host is to be sent to: after failures in a row it is left alone but for one probe at a time, so that an
+/// outage costs neither APNs nor the database a storm of retries. Pure: outcomes, now and jitter decide.
+///
+/// While it is open, newer states replace those that wait; the first answer closes it, and what is newest then goes.
+package struct Circuit: Sendable, Equatable {
+    package enum State: Sendable, Equatable {
+        /// Everything goes; so many failures since the last answer, the first of them at a time.
+        case closed(failures: Int, since: Date?)
+        /// Nothing goes before then.
+        case open(until: Date, probes: Int)
+        /// One message may go, to see.
+        case halfOpen(probes: Int)
+    }
+
+    /// What an attempt says about the host.
+    package enum Outcome: Sendable, Equatable {
+        /// It answered, be it with a refusal: it is there and at work.
+        case alive
+        /// It could not be reached, did not answer, or said that it is not well.
+        case failed
+        /// Nothing.
+        case silent
+    }
+
+    package private(set) var state = State.closed(failures: 0, since: nil)
+
+    /// Failures in a row that open it, if they also lasted for `patience` seconds: a broken connection with a hundred
+    /// requests on it is a hiccup that a retry mends.
+    package static let threshold = 20
+    package static let patience: TimeInterval = 0.5
+    /// Seconds until the first probe, and the most between two: a match goes on meanwhile.
+    package static let pauses = RetryPolicy(base: 0.5, ceiling: 5)
+
+    package init() {}
+
+    package var isClosed: Bool { if case .closed = state { true } else { false } }
+
+    /// How many messages may start now: any number up to `room`, one, or none.
+    ///
+    /// - Parameter flying: messages under way.
+    package mutating func admits(_ room: Int, flying: Int, now: Date) -> Int {
+        switch state {
+        case .closed: return room
+        case .open(let until, let probes):
+            guard until <= now else { return 0 }
+            state = .halfOpen(probes: probes)
+            return min(1, room)
+        case .halfOpen: return flying == 0 ? min(1, room) : 0
+        }
+    }
+
+    /// Takes account of an attempt.
+    ///
+    /// - Parameter jitter: a random number in 0..<1.
+    /// - Returns: whether the circuit closed or opened by it.
+    @discardableResult
+    package mutating func record(_ outcome: Outcome, now: Date, jitter: Double) -> Bool {
+        switch (outcome, state) {
+        case (.silent, _): return false
+        case (.alive, _):
+            let wasClosed = isClosed
+            state = .closed(failures: 0, since: nil)
+            return !wasClosed
+        case (.failed, .closed(let failures, let since)):
+            let first = since ?? now
+            guard failures + 1 >= Self.threshold, now.timeIntervalSince(first) >= Self.patience else {
+                state = .closed(failures: failures + 1, since: first)
+                return false
+            }
+            open(probes: 0, now: now, jitter: jitter)
+            return true
+        case (.failed, .halfOpen(let probes)):
+            open(probes: probes + 1, now: now, jitter: jitter)
+            return false
+        // What was under way when it opened.
+        case (.failed, .open): return false
+        }
+    }
+
+    /// Seconds until the next probe may go; `nil` when closed or one may go already.
+    package func pause(now: Date) -> TimeInterval? {
+        guard case .open(let until, _) = state else { return nil }
+        return max(0, until.timeIntervalSince(now))
+    }
+
+    private mutating func open(probes: Int, now: Date, jitter: Double) {
+        state = .open(
+            until: Self.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
+    }
+}
+
+extension Circuit.Outcome {
+    package init<Value>(_ answer: APNsAnswer<Value>) {
+        switch answer {
+        case .accepted: self = .alive
+        case .refused(let refusal): self = refusal.meaning == .unavailable ? .failed : .alive
+        case .unanswered, .unsent: self = .failed
+        case .withheld: self = .silent
+        }
+    }
+}

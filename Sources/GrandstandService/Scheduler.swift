@@ -1,0 +1,52 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+
+/// Hands broadcasts that were accepted for later to their lanes when their time has come.
+package final class Scheduler: Service {
+    /// The longest sleep: finds what no signal told of.
+    private static let pollInterval = Duration.seconds(1)
+    private static let batch = 100
+
+    private let outbox: any Outbox
+    private let signals: any WakeSignals
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    package init(
+        outbox: any Outbox, signals: any WakeSignals, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.outbox = outbox
+        self.signals = signals
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Runs until a graceful stop.
+    package func run() async {
+        let wakes = signals.wakes(.schedule)
+        let doorbell = Doorbell()
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in wakes { doorbell.ring() } }
+                while !Task.isCancelled { await doorbell.wait(atMost: self.promote()) }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// - Returns: how long to sleep unless woken.
+    private func promote() async -> Duration {
+        do {
+            while try await outbox.promote(now: now(), limit: Self.batch, plan: Intake.plan) > 0 {}
+            guard let next = try await outbox.nextScheduled() else { return Self.pollInterval }
+            return min(Self.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            logger.error("scheduled broadcasts could not be looked up; trying again", metadata: ["error": "\(error)"])
+            return Self.pollInterval
+        }
+    }
+}

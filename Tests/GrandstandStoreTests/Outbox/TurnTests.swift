@@ -1,0 +1,153 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: whose turn it is")
+struct TurnTests {
+    /// Opens `count` events of an app and accepts an update for each.
+    private func burst(
+        _ count: Int, of bundleID: String, _ stores: Stores, priority: APNsPriority? = nil,
+        in environment: APNsEnvironment = .production
+    ) async throws {
+        let keys = (1...count).map { "\(bundleID)-\(environment.rawValue)-\($0)" }
+        for key in keys { try await stores.put(.sample(key, audiences: [.sample(bundleID, environment)])) }
+        try await stores.provision()
+        for key in keys { try await stores.accept(.update(priority: priority), for: key) }
+    }
+
+    @Test("another app's message goes with the next claim, however many lanes a burst has")
+    func apps() async throws {
+        try await withStores { stores in
+            try await burst(40, of: "com.example.Large", stores)
+            stores.clock.advance(by: 1)
+            try await burst(1, of: "com.example.Small", stores)
+            let claimed = try await stores.claim(limit: 10)
+            #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Small" } == 1)
+            // Half of the room was the small app's; the large one has the rest with the next claim.
+            #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Large" } == 5)
+            #expect(try await stores.claim(limit: 10).count == 10)
+        }
+    }
+
+    @Test("more apps than places: some now, the others next, none twice")
+    func manyApps() async throws {
+        try await withStores { stores in
+            for n in 1...7 { try await burst(2, of: "com.example.App\(n)", stores) }
+            var taken: [String: Int] = [:]
+            for _ in 1...5 {
+                for delivery in try await stores.claim(limit: 3) {
+                    taken[delivery.address.bundleID.rawValue, default: 0] += 1
+                }
+            }
+            #expect(taken.values.reduce(0, +) == 14)
+            #expect(taken.count == 7)
+        }
+    }
+
+    @Test("an end and what has priority 10 go before the app's other messages, then those due longest")
+    func urgency() async throws {
+        try await withStores { stores in
+            for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            try await stores.accept(.update(#"{"n":1}"#, priority: .lowest), for: "match-1")
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(#"{"n":2}"#, priority: .powerAware), for: "match-2")
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(#"{"n":3}"#, priority: .immediate), for: "match-3")
+            stores.clock.advance(by: 1)
+            try await stores.accept(.end(#"{"n":4}"#), for: "match-4")
+            var order: [String] = []
+            for _ in 1...4 {
+                order += try await stores.claim(limit: 1).map { String($0.text.split(separator: #"{"n":"#)[1].first!) }
+            }
+            #expect(order == ["3", "4", "1", "2"])
+        }
+    }
+
+    @Test("a lane is as urgent as what waits on it")
+    func urgencyPasses() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample("match-1"))
+            try await stores.put(.sample("match-2"))
+            try await stores.provision()
+            let urgent = { try await stores.count("select count(*) as n from lanes where is_urgent") }
+            try await stores.accept(.update(alert: "{}", priority: .powerAware))
+            try await stores.accept(.update(priority: .immediate))
+            #expect(try await urgent() == 1)
+            try await stores.sendOne()
+            #expect(try await urgent() == 1)
+            try await stores.sendOne()
+            #expect(try await urgent() == 0)
+        }
+    }
+
+    @Test("an environment's lanes are claimed for its host alone")
+    func environments() async throws {
+        try await withStores { stores in
+            try await burst(2, of: "com.example.Goal", stores)
+            try await burst(3, of: "com.example.Goal", stores, in: .development)
+            #expect(try await stores.outbox.nextDue(in: .development) == stores.now)
+            #expect(try await stores.claim(in: .development).count == 3)
+            #expect(try await stores.claim(in: .development).isEmpty)
+            #expect(try await stores.claim().count == 2)
+        }
+    }
+
+    @Test("a replica at work keeps its lanes; another's call changes nothing")
+    func heartbeat() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim(lease: 5).first)
+            let until = stores.now.addingTimeInterval(9)
+            try await stores.outbox.extendLeases(of: [claimed.lane], replica: UUID(), until: until + 100)
+            try await stores.outbox.extendLeases(of: [claimed.lane], replica: stores.replica, until: until)
+            stores.clock.advance(by: 8)
+            #expect(try await stores.claim(by: UUID()).isEmpty)
+            stores.clock.advance(by: 1)
+            #expect(try await stores.claim(by: UUID()).count == 1)
+        }
+    }
+
+    @Test("when APNs says when, newer state waits, too")
+    func retryAfter() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let claimed = try #require(try await stores.claim().first)
+            let until = stores.now.addingTimeInterval(20)
+            try await stores.settle(claimed, .throttled(until: until, reason: "TooManyRequests"))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.state(of: first) == .superseded)
+            stores.clock.advance(by: 19)
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 1)
+            try await stores.sendOne()
+            #expect(try await stores.state(of: second) == .accepted)
+        }
+    }
+
+    @Test("timestamps run an hour ahead of the clock at most: then the lane waits for it, and the newest goes")
+    func timestampLead() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            let ahead = 1_700_000_000 + 3_600
+            try await stores.pool.query("update lanes set last_timestamp = \(ahead)")
+            try await stores.accept(.update(#"{"n":1}"#))
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(1))
+            try await stores.accept(.update(#"{"n":2}"#))
+            stores.clock.advance(by: 1)
+            let sent = try await stores.sendOne()
+            #expect(try sent.timestamp == ahead + 1)
+            #expect(sent.text.contains(#"{"n":2}"#))
+        }
+    }
+}

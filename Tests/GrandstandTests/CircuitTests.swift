@@ -1,0 +1,89 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+struct CircuitTests {
+    private let start = Date(timeIntervalSince1970: 1_000)
+
+    private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
+
+    /// A circuit that opened at `start` + patience.
+    private func opened() -> Circuit {
+        var circuit = Circuit()
+        for _ in 1..<Circuit.threshold { circuit.record(.failed, now: start, jitter: 1) }
+        let changed = circuit.record(.failed, now: after(Circuit.patience), jitter: 1)
+        #expect(changed)
+        return circuit
+    }
+
+    @Test("closed, it admits whatever there is room for")
+    func closed() {
+        var circuit = Circuit()
+        #expect(circuit.admits(70, flying: 30, now: start) == 70)
+        #expect(circuit.pause(now: start) == nil)
+    }
+
+    @Test("a broken connection's requests, all at once, do not open it; failures that go on do")
+    func hiccup() {
+        var circuit = Circuit()
+        for _ in 1...200 { circuit.record(.failed, now: after(0.1), jitter: 1) }
+        #expect(circuit.isClosed)
+        circuit.record(.alive, now: after(0.2), jitter: 1)
+        for _ in 1...Circuit.threshold { circuit.record(.failed, now: after(0.7), jitter: 1) }
+        #expect(circuit.isClosed)
+        circuit.record(.failed, now: after(1.2), jitter: 1)
+        #expect(!circuit.isClosed)
+    }
+
+    @Test("open, nothing goes until its pause is over; then one, and no second before its answer")
+    func probe() {
+        var circuit = opened()
+        let opening = after(Circuit.patience)
+        #expect(circuit.admits(100, flying: 5, now: opening) == 0)
+        #expect(circuit.pause(now: opening) == 0.5)
+        #expect(circuit.admits(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
+        #expect(circuit.admits(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
+        // The probe was withheld for a reason of our own: another may go.
+        circuit.record(.silent, now: opening.addingTimeInterval(0.6), jitter: 1)
+        #expect(circuit.admits(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
+    }
+
+    @Test("probes that fail come further apart, up to a bound; what was under way before changes nothing")
+    func pauses() {
+        var circuit = opened()
+        var now = after(Circuit.patience)
+        var pauses: [TimeInterval] = []
+        for _ in 1...6 {
+            circuit.record(.failed, now: now, jitter: 1)
+            let pause = circuit.pause(now: now) ?? 0
+            pauses.append(pause)
+            now = now.addingTimeInterval(pause)
+            #expect(circuit.admits(10, flying: 0, now: now) == 1)
+            circuit.record(.failed, now: now, jitter: 1)
+        }
+        #expect(pauses == [0.5, 1, 2, 4, 5, 5])
+    }
+
+    @Test("any answer closes it")
+    func closes() {
+        var circuit = opened()
+        let changed = circuit.record(.alive, now: after(0.6), jitter: 1)
+        #expect(changed)
+        #expect(circuit == Circuit())
+    }
+
+    @Test(
+        "what an answer says of the host",
+        arguments: [
+            (APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil)), Circuit.Outcome.alive),
+            (.refused(APNsRefusal(status: 400, reason: .badChannelId)), .alive),
+            (.refused(APNsRefusal(status: 429, reason: .tooManyRequests)), .alive),
+            (.refused(APNsRefusal(status: 503, reason: .serviceUnavailable)), .failed),
+            (.refused(APNsRefusal(status: 502, reason: APNsReason(rawValue: "HTTP502"))), .failed),
+            (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .silent),
+        ])
+    func outcomes(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
+        #expect(Circuit.Outcome(answer) == outcome)
+    }
+}
