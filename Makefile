@@ -29,11 +29,12 @@ test: setup ## build and run every test
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 sanitize: export GRANDSTAND_ONLY_HTTP2 = 1
+sanitize: export LSAN_OPTIONS = suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0
 sanitize: setup ## the HTTP/2 tests under AddressSanitizer, then under ThreadSanitizer
-	swift build --build-tests --sanitize=address --scratch-path .build/address
+	swift build --product grandstandPackageTests --sanitize=address --scratch-path .build/address
 	swift test --skip-build --sanitize=address --scratch-path .build/address --filter '^HTTP2Tests' \
 		--experimental-maximum-parallelization-width $(TEST_WIDTH)
-	swift build --build-tests --sanitize=thread --scratch-path .build/thread
+	swift build --product grandstandPackageTests --sanitize=thread --scratch-path .build/thread
 	swift test --skip-build --sanitize=thread --scratch-path .build/thread --filter '^HTTP2Tests' \
 		--experimental-maximum-parallelization-width $(TEST_WIDTH)
 

@@ -25,7 +25,8 @@ final class ServerChannelHandler: ChannelInboundHandler {
     let closed = ClosedSignal()
 
     private let configuration: HTTP2ServerConfiguration
-    private let handler: any HTTP2ServerHandler
+    /// Cleared at the end: one that keeps streams keeps this object with them, and would never be let go of.
+    private var handler: (any HTTP2ServerHandler)?
     private let logger: Logger
     private let streams: ServerStreams
     private let driver = SessionDriver()
@@ -186,13 +187,13 @@ final class ServerChannelHandler: ChannelInboundHandler {
             return end("\(error)")
         }
         isOpened = true
-        batch { handler.opened(connection) }
+        batch { handler?.opened(connection) }
     }
 
     private func deliver(_ exchange: ServerExchange, slot: Int) {
         guard let connection, !exchange.isSettled else { return }
         let stream = HTTP2ServerStream(connection: connection, slot: slot, stream: exchange.stream)
-        handler.received(exchange.request, on: stream)
+        handler?.received(exchange.request, on: stream)
     }
 
     private func batch(_ body: () -> Void) {
@@ -229,9 +230,10 @@ final class ServerChannelHandler: ChannelInboundHandler {
             logger.debug(
                 "HTTP/2 connection closed",
                 metadata: ["peer": "\(connection.remoteAddress)", "reason": "\(streams.violation ?? reason)"])
-            if isOpened { handler.closed(connection) }
+            if isOpened { handler?.closed(connection) }
         }
         connection = nil
+        handler = nil
         closed.fire(reason)
     }
 
