@@ -37,7 +37,10 @@ final class ClientCall: @unchecked Sendable {
     var isWritten = false
     /// Body bytes in DATA frames so far.
     var sent = 0
-    var answer = HTTP2Response(status: 0, headers: [], body: [])
+    /// What came of the answer so far.
+    var status = 0
+    var fields = FieldBlock()
+    var body: [UInt8] = []
     var isInTrailers = false
     /// Bytes of the answer's fields as RFC 9113 6.5.2 counts them, trailers included.
     var headerListSize = 0
@@ -57,14 +60,15 @@ final class ClientCall: @unchecked Sendable {
     var isAnswered: Bool { continuation == nil }
     var unsent: Int { request.body.count - sent }
     /// The fields that come now belong to the final answer, or to an informational one before it.
-    var awaitsFinalHeaders: Bool { answer.status < 200 }
+    var awaitsFinalHeaders: Bool { status < 200 }
 
     /// Settles how the call ends; `nil` for the second time, which changes nothing.
     func finish(_ outcome: Outcome) -> Answer? {
         guard let continuation else { return nil }
         self.continuation = nil
         place = .done
-        answer = HTTP2Response(status: answer.status, headers: [], body: [])
+        fields = FieldBlock()
+        body = []
         return (continuation, outcome)
     }
 }

@@ -23,7 +23,7 @@ final class ClientHandler: ChannelInboundHandler {
     private static let streamWindow: UInt32 = 1 << 20
     private static let connectionWindow: Int32 = 8 << 20
 
-    /// Requests from the loop itself that go out together at most.
+    /// Requests that are written together at most: the peer should be at work on the first while the last are made.
     private static let burst = 32
 
     let inbox = CommandInbox<ClientCommand>()
@@ -118,8 +118,7 @@ final class ClientHandler: ChannelInboundHandler {
         if takeOrders() || accepted > 0 { settle(now: .now()) }
     }
 
-    /// A request from a caller on the loop: no inbox, no lock. Written with those that follow in the same turn, but not
-    /// with more than a few: the peer should be at work on the first while the last are made.
+    /// A request from a caller on the loop: no inbox, no lock. Written with those that follow in the same turn.
     func start(_ call: ClientCall) {
         streams.accept(call)
         accepted += 1
@@ -188,10 +187,13 @@ final class ClientHandler: ChannelInboundHandler {
         guard let context, !streams.life.isClosed else { return streams.publish() }
         do {
             // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
-            if context.channel.isWritable { _ = streams.pump() }
-            // Before the bytes go out: whoever sees what they do sees them counted.
-            streams.publish()
-            repeat { try driver.flush(context) } while context.channel.isWritable && streams.pump()
+            if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
+            repeat {
+                // Before the bytes go out: whoever sees what they do sees them counted.
+                streams.publish()
+                // May free streams: a RST_STREAM that goes out closes its own.
+                try driver.flush(context)
+            } while context.channel.isWritable && streams.pump(atMost: Self.burst)
         } catch {
             return end("\(error)")
         }

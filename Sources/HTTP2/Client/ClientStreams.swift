@@ -78,10 +78,10 @@ final class ClientStreams {
     }
 
     /// Starts what may start. True when something did.
-    func pump() -> Bool {
+    func pump(atMost limit: Int = .max) -> Bool {
         guard let session, life.isOpen else { return false }
-        var started = false
-        while let slot = line.first, let call = calls[slot] {
+        var started = 0
+        while started < limit, let slot = line.first, let call = calls[slot] {
             guard budget.admits(body: call.request.body.count, window: session.sendWindow) else { break }
             guard session.nextStream < 1 << 31 else {
                 leave("its stream ids are used up")
@@ -90,9 +90,9 @@ final class ClientStreams {
             }
             line.remove(slot)
             start(call, slot: slot, session: session)
-            started = true
+            started += 1
         }
-        return started
+        return started > 0
     }
 
     /// Gives up on every request whose time is up.
@@ -152,7 +152,7 @@ final class ClientStreams {
 
     private func finish(_ call: ClientCall, slot: Int, _ result: ClientCall.Outcome) {
         guard !call.isAnswered else { return }
-        buffered -= call.answer.body.count
+        buffered -= call.body.count
         deadlines.remove(slot)
         answer(call, result)
     }
@@ -178,9 +178,8 @@ extension ClientStreams: SessionEvents {
     func headersBegan(slot: Int) {
         guard let call = calls[slot] else { return }
         guard call.awaitsFinalHeaders else { return call.isInTrailers = true }
-        call.answer.status = 0
-        call.answer.headers.removeAll()
-        call.answer.headers.reserveCapacity(8)
+        call.status = 0
+        call.fields.removeAll()
     }
 
     func header(slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -193,18 +192,16 @@ extension ClientStreams: SessionEvents {
         }
         if name.first == UInt8(ascii: ":") {
             // nghttp2 lets `:status` through once per block, and only as three digits.
-            call.answer.status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
+            call.status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
             return true
         }
-        guard !call.isInTrailers else { return true }
-        call.answer.headers.append(
-            HTTP2Header(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        if !call.isInTrailers { call.fields.append(name: name, value: value) }
         return true
     }
 
     func data(slot: Int, bytes: UnsafeBufferPointer<UInt8>) {
         guard let call = calls[slot], !call.isAnswered else { return }
-        let size = call.answer.body.count + bytes.count
+        let size = call.body.count + bytes.count
         if size > configuration.maximumResponseBody {
             return abandon(
                 slot, .unanswered("the answer's body passed \(configuration.maximumResponseBody) bytes"))
@@ -215,12 +212,12 @@ extension ClientStreams: SessionEvents {
                 .unanswered("answers on this connection passed \(configuration.maximumBufferedBytes) bytes together"))
         }
         buffered += bytes.count
-        call.answer.body.append(contentsOf: bytes)
+        call.body.append(contentsOf: bytes)
     }
 
     func ended(slot: Int) {
         guard let call = calls[slot], !call.isAnswered else { return }
-        finish(call, slot: slot, .success(call.answer))
+        finish(call, slot: slot, .success(HTTP2Response(status: call.status, fields: call.fields, body: call.body)))
         if let startedAt = call.startedAt { configuration.onAnswer?(call.timing(startedAt: startedAt, now: .now())) }
         // An answer before the whole request was sent: the rest of the request is of no use any more.
         if call.unsent > 0, let stream = call.stream {
@@ -233,9 +230,10 @@ extension ClientStreams: SessionEvents {
     func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
         guard let call = calls[slot] else { return (0, true) }
         let count = min(buffer.count, call.unsent)
-        let end = call.sent + count
-        _ = buffer.update(fromContentsOf: call.request.body[call.sent..<end])
-        call.sent = end
+        call.request.body.withUnsafeBytes { body in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: .init(rebasing: body[call.sent..<call.sent + count]))
+        }
+        call.sent += count
         budget.unsent -= count
         return (count, call.unsent == 0)
     }

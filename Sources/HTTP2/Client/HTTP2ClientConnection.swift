@@ -43,7 +43,9 @@ package final class HTTP2ClientConnection: Sendable {
     ///   and its place is free again.
     /// - Throws: `notProcessed` when the request may be sent again without a second thought; `unanswered` when the
     ///   peer may have processed it; `cancelled` when the task was (the stream is reset then).
-    package func send(_ request: HTTP2Request, timeout: Duration) async throws(HTTP2Failure) -> HTTP2Response {
+    package nonisolated(nonsending) func send(
+        _ request: HTTP2Request, timeout: Duration
+    ) async throws(HTTP2Failure) -> HTTP2Response {
         if Task.isCancelled { throw .cancelled }
         let call = ClientCall(request, timeout: timeout)
         let outcome = await withTaskCancellationHandler {

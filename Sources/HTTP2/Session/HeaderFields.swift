@@ -41,7 +41,7 @@ struct HeaderFields {
 
     mutating func add(_ header: HTTP2Header) throws(Invalid) {
         let start = bytes.count
-        bytes.append(contentsOf: header.name.utf8)
+        append(header.name)
         let length = bytes.count - start
         let isValid = bytes.withUnsafeBufferPointer { buffer in
             // The check lets a colon lead, for pseudo fields; those are not the caller's to add.
@@ -56,7 +56,7 @@ struct HeaderFields {
 
     private mutating func finish(nameLength: Int, _ value: String, flags: nghttp2_nv_flag) throws(Invalid) {
         let start = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        append(value)
         let length = bytes.count - start
         let isValid = bytes.withUnsafeBufferPointer { buffer in
             nghttp2_check_header_value(buffer.baseAddress.map { $0 + start }, length) != 0
@@ -65,6 +65,11 @@ struct HeaderFields {
             throw Invalid(name: String(decoding: bytes[(start - nameLength)..<start], as: UTF8.self))
         }
         lengths.append((nameLength, length, UInt8(truncatingIfNeeded: flags.rawValue)))
+    }
+
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     /// The block as nghttp2 wants it, valid inside `body`.

@@ -18,7 +18,9 @@ final class Session {
     }
 
     let pointer: OpaquePointer
-    unowned let events: any SessionEvents
+    /// Outlives the session, as its connection drops the session first. (Counted references took a fiftieth of a
+    /// request's processor time.)
+    unowned(unsafe) let events: any SessionEvents
     /// What nghttp2 last said about the peer's frames; explains a violation better than its error code.
     var complaint = ""
     /// We have said GOAWAY ourselves.
@@ -27,6 +29,9 @@ final class Session {
     /// they are sent.
     var lastServed = Int32.max
     var fields = HeaderFields()
+    /// Whose header block is being read: blocks are never interleaved (RFC 9113 4.3), so it need not be looked up for
+    /// each field.
+    var block: (stream: Int32, slot: Int)?
 
     /// `nil` when memory is short.
     init?(_ role: Role, events: any SessionEvents) {

@@ -38,18 +38,18 @@ enum SessionCallbacks {
             }
             session.adopt(stream, slot: slot)
         }
-        if let slot = session.slot(of: stream) {
-            session.events.headersBegan(slot: slot)
-        }
+        let slot = session.slot(of: stream)
+        session.block = slot.map { (stream, $0) }
+        if let slot { session.events.headersBegan(slot: slot) }
         return 0
     }
 
     private static let header: nghttp2_on_header_callback = { _, frame, name, nameLength, value, valueLength, _, user in
-        guard let session = session(user), let frame, let slot = session.slot(of: frame.pointee.hd.stream_id) else {
-            return 0
-        }
+        guard let session = session(user), let frame, let block = session.block,
+            block.stream == frame.pointee.hd.stream_id
+        else { return 0 }
         let isAccepted = session.events.header(
-            slot: slot, name: UnsafeBufferPointer(start: name, count: nameLength),
+            slot: block.slot, name: UnsafeBufferPointer(start: name, count: nameLength),
             value: UnsafeBufferPointer(start: value, count: valueLength))
         // Resets the stream; the rest of the block is still decoded, since HPACK's state is the connection's.
         return isAccepted ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
@@ -98,6 +98,7 @@ enum SessionCallbacks {
 
     private static let streamClosed: nghttp2_on_stream_close_callback = { _, stream, code, user in
         guard let session = session(user), let slot = session.slot(of: stream) else { return 0 }
+        if session.block?.stream == stream { session.block = nil }
         session.events.streamClosed(slot: slot, stream: stream, code: code)
         session.adopt(stream, slot: nil)
         return 0

@@ -48,33 +48,33 @@ struct DeadlineHeap {
     }
 
     private mutating func rise(from start: Int) {
+        let entry = entries[start]
         var place = start
         while place > 0 {
             let parent = (place - 1) / 2
-            guard entries[place].deadline < entries[parent].deadline else { return }
-            swap(place, parent)
+            guard entry.deadline < entries[parent].deadline else { break }
+            put(entries[parent], at: place)
             place = parent
         }
+        put(entry, at: place)
     }
 
     private mutating func sink(from start: Int) {
+        let entry = entries[start]
         var place = start
         while true {
-            var least = place
             var child = 2 * place + 1
-            while child < min(2 * place + 3, entries.count) {
-                if entries[child].deadline < entries[least].deadline { least = child }
-                child += 1
-            }
-            guard least != place else { return }
-            swap(place, least)
-            place = least
+            guard child < entries.count else { break }
+            if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
+            guard entries[child].deadline < entry.deadline else { break }
+            put(entries[child], at: place)
+            place = child
         }
+        put(entry, at: place)
     }
 
-    private mutating func swap(_ one: Int, _ other: Int) {
-        entries.swapAt(one, other)
-        places[entries[one].slot] = one
-        places[entries[other].slot] = other
+    private mutating func put(_ entry: Entry, at place: Int) {
+        entries[place] = entry
+        places[entry.slot] = place
     }
 }

@@ -1,0 +1,69 @@
+/// Header fields as they came, in one piece of memory: strings are made of those that are asked for. (Made of every
+/// field of every answer they took a tenth of a request's processor time.)
+struct FieldBlock: Sendable, Hashable {
+    /// For each field: the lengths of name and value, four bytes each, then name and value.
+    private var bytes: [UInt8] = []
+
+    init() {}
+
+    init(_ headers: [HTTP2Header]) {
+        for header in headers {
+            var (name, value) = (header.name, header.value)
+            name.withUTF8 { name in value.withUTF8 { value in append(name: name, value: value) } }
+        }
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Adds a field at the end. Neither part may be 4 GiB long, which the limits on header lists see to.
+    mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        if bytes.capacity == 0 { bytes.reserveCapacity(256) }
+        let lengths = (UInt32(truncatingIfNeeded: name.count), UInt32(truncatingIfNeeded: value.count))
+        withUnsafeBytes(of: lengths) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: value)
+    }
+
+    /// The value of the first field of that name.
+    func first(named name: String) -> String? {
+        var name = name
+        return name.withUTF8 { wanted in
+            var found: String?
+            forEach { name, value in
+                guard name.elementsEqual(wanted) else { return true }
+                found = String(decoding: value, as: UTF8.self)
+                return false
+            }
+            return found
+        }
+    }
+
+    /// All of them, in order.
+    var headers: [HTTP2Header] {
+        var headers: [HTTP2Header] = []
+        forEach { name, value in
+            headers.append(HTTP2Header(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+            return true
+        }
+        return headers
+    }
+
+    /// - Parameter body: whether to go on.
+    private func forEach(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while rest.count >= 8 {
+                let start = UnsafeRawBufferPointer(rebasing: rest)
+                let nameLength = Int(start.loadUnaligned(as: UInt32.self))
+                let valueLength = Int(start.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+                let field = start.dropFirst(8)
+                let name = UnsafeRawBufferPointer(rebasing: field.prefix(nameLength))
+                let value = UnsafeRawBufferPointer(rebasing: field.dropFirst(nameLength).prefix(valueLength))
+                guard body(name, value) else { return }
+                rest = rest.dropFirst(8 + nameLength + valueLength)
+            }
+        }
+    }
+}
