@@ -15,7 +15,9 @@ struct FailureTableTests {
     /// Sends messages, 100 at a time, until each is accepted, as a dispatcher does.
     ///
     /// - Returns: answers other than `accepted`, by kind.
-    private static func deliver(_ door: Door, to channelID: String) async -> [String: Int] {
+    private static func deliver(
+        _ door: Door, to channelID: String, count: Int = count
+    ) async -> [String: Int] {
         let others = Tally()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<count {
@@ -47,7 +49,6 @@ struct FailureTableTests {
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "clean"}"#,
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "rolling"}"#,
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "mid"}"#,
-        #"{"match": {"operation": "broadcast", "every": 10}, "action": "refuseStream"}"#,
         #"{"match": {"operation": "broadcast", "nth": 300}, "action": "settings", "maximumStreams": 1}"#,
     ])
     func `what was not processed goes again at once, and nothing else does`(_ fault: String) async throws {
@@ -76,5 +77,85 @@ struct FailureTableTests {
             // A second time only for those whose first end nobody knew.
             #expect(processed.reduce(0) { $0 + $1 - 1 } <= others["unanswered"] ?? 0)
         }
+    }
+
+    @Test func `more refused streams than others bear cost no request and no connection`() async throws {
+        try await Door.with(settings: Self.oneConnection) { door in
+            let channelID = try await door.makeChannel()
+            try door.simulator.addFaults(
+                #"{"faults": [{"match": {"operation": "broadcast", "every": 10}, "action": "refuseStream"}]}"#)
+            #expect(await Self.deliver(door, to: channelID, count: 3_000) == [:])
+            #expect(Self.processed(door) == Array(repeating: 1, count: 3_000))
+            #expect(door.simulator.journal().count { $0.fault != nil } >= 300)
+            #expect(Self.connections(door) == 1)
+        }
+    }
+
+    @Test func `a thousand streams, then one, then a thousand: nothing is lost, and the connection stays`() async throws
+    {
+        try await Door.with(settings: Self.oneConnection) { door in
+            let channelID = try await door.makeChannel()
+            let steps = [(250, 1), (350, 1_000), (600, 1), (700, 1_000)].map { nth, streams in
+                #"{"match": {"operation": "broadcast", "nth": \#(nth)}, "action": "settings", "maximumStreams": \#(streams)}"#
+            }
+            try door.simulator.addFaults(#"{"faults": [\#(steps.joined(separator: ", "))]}"#)
+            #expect(await Self.deliver(door, to: channelID) == [:])
+            #expect(Self.processed(door) == Array(repeating: 1, count: Self.count))
+            #expect(door.simulator.journal().count { $0.fault != nil } == steps.count)
+            #expect(Self.connections(door) == 1)
+        }
+    }
+
+    @Test func `one stream, slow answers, a hundred in line: nobody's time is up`() async throws {
+        try await Door.with(settings: {
+            Self.oneConnection(&$0)
+            // A second is spent on answers, a busy machine may take more; all wait in the same line.
+            $0.requestTimeout = .seconds(30)
+        }) { door in
+            let channelID = try await door.makeChannel()
+            try door.simulator.addFaults(
+                #"""
+                {"faults": [
+                    {"match": {"operation": "broadcast", "nth": 1}, "action": "settings", "maximumStreams": 1},
+                    {"match": {"operation": "broadcast"}, "action": "delay", "seconds": 0.01}
+                ]}
+                """#)
+            #expect(await Self.deliver(door, to: channelID, count: 100) == [:])
+            #expect(Self.processed(door) == Array(repeating: 1, count: 100))
+        }
+    }
+
+    @Test func `a peer that says nothing at all, not even to a PING, is left for another`() async throws {
+        try await Door.with(settings: {
+            $0.requestTimeout = .seconds(30)
+            $0.overdueInterval = .milliseconds(300)
+            $0.pingTimeout = .milliseconds(300)
+        }) { door in
+            let channelID = try await door.makeChannel()
+            // The simulator reads nothing from that connection for an hour; the socket stays open.
+            try door.simulator.addFaults(
+                #"{"faults": [{"match": {"operation": "broadcast", "nth": 300}, "action": "slowReads", "seconds": 3600}]}"#
+            )
+            let clock = ContinuousClock()
+            let start = clock.now
+            let others = await Self.deliver(door, to: channelID)
+            // Long before the requests' own time is up.
+            #expect(clock.now - start < .seconds(20))
+            #expect(Set(others.keys).isSubset(of: ["unanswered"]), "\(others)")
+            let processed = Self.processed(door)
+            #expect(processed.count == Self.count)
+            #expect(processed.reduce(0) { $0 + $1 - 1 } <= others["unanswered"] ?? 0)
+            #expect(Self.connections(door) >= 2)
+        }
+    }
+
+    private static func oneConnection(_ settings: inout APNsClient.Settings) {
+        settings.connections = 1
+        settings.maximumConnections = 1
+    }
+
+    /// How many connections requests came on.
+    private static func connections(_ door: Door) -> Int {
+        Set(door.simulator.journal().map(\.request.connection)).count
     }
 }
