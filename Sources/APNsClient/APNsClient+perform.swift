@@ -49,6 +49,8 @@ extension APNsClient {
                 let answer = Self.read(response)
                 switch answer {
                 case .accepted: member.prove()
+                // Whoever is told about the channel was let in.
+                case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning): member.prove()
                 case .refused(let refusal) where !isTokenReplaced:
                     isTokenReplaced = true
                     if try await replace(token, of: credentials, after: refusal.reason) { continue }

@@ -100,6 +100,28 @@ struct PoolTests {
         }
     }
 
+    @Test func `a refusal of the channel lifts the limit of one stream, since the token was taken`() async throws {
+        let gate = StreamGate()
+        try await FaultServer.with(
+            settings: {
+                $0.connections = 1
+                $0.maximumConnections = 1
+            },
+            answering: { request, stream in
+                if request.channel == "channel-0" { return stream.refuse(400, "BadChannelId") }
+                if !gate.keep(stream) { stream.accept() }
+            }
+        ) { stage in
+            #expect(await FaultServer.send(0, by: stage.client).refusal != nil)
+            async let first = FaultServer.send(1, by: stage.client)
+            async let second = FaultServer.send(2, by: stage.client)
+            await gate.arrivals(2)
+            gate.release()
+            #expect(await first.receipt != nil)
+            #expect(await second.receipt != nil)
+        }
+    }
+
     @Test func `when a connection is cut, what it carried is unanswered and the rest goes on`() async throws {
         let gate = StreamGate()
         try await FaultServer.with(
