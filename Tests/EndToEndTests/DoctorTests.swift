@@ -57,6 +57,23 @@ struct DoctorTests {
         }
     }
 
+    @Test func `a capability that is off is not taken for trouble with capitals`() async throws {
+        try await Stage.place(options: { $0.capitals = .refused }) { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in try await stage.putApp() }
+            simulator.setBroadcastCapability(false, of: Stage.bundleID)
+            let report = await Self.report(environment)
+            #expect(report.checks.first { $0.outcome == .failed }?.name == "capability", "\(report.text)")
+        }
+    }
+
+    @Test func `before there are apps an empty folder of keys is a warning`() async throws {
+        let empty = try TemporaryFolder()
+        try await Stage.place { environment, _ in
+            let report = await Self.report(environment.merging(["GRANDSTAND_APNS_KEY_DIR": empty.path]) { $1 })
+            #expect(Self.outcome(report, "key files") == .warning, "\(report.text)")
+        }
+    }
+
     @Test func `a missing key file is named`() async throws {
         let empty = try TemporaryFolder()
         try await Stage.place { environment, simulator in

@@ -25,12 +25,18 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// One line for each key file of the folder that is there and cannot be used, so that a start can refuse.
-    package func faults() -> [String] {
+    /// The ids of the key files that are in the folder, whatever is in them.
+    package func keyIDs() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in
             guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-            let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+            return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+        }
+    }
+
+    /// One line for each key file of the folder that is there and cannot be used, so that a start can refuse.
+    package func faults() -> [String] {
+        keyIDs().compactMap { keyID in
             guard case .failure(let fault) = key(keyID) else { return nil }
             return fault.description
         }

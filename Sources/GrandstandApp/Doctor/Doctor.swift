@@ -148,6 +148,13 @@ package struct Doctor: Sendable {
             }
         }
         guard checks.isEmpty else { return checks }
+        guard !ring.keyIDs().isEmpty else {
+            return [
+                DoctorCheck(
+                    "key files", .warning, "there is no AuthKey_<KEYID>.p8 in \(configuration.keyDirectory)",
+                    next: "put the file Apple gave you there, or correct GRANDSTAND_APNS_KEY_DIR")
+            ]
+        }
         return [DoctorCheck("key files", .ok, "those in \(configuration.keyDirectory) can sign")]
     }
 }

@@ -123,8 +123,14 @@ struct DoctorAtApple: Sendable {
         if case .refused(let refusal) = answer, refusal.reason == .topicMismatch, address.bundleID.hasCapitals {
             var lowercased = address
             lowercased.managementPath = .lowercased
-            if case .accepted(let channels, _) = await client.listChannels(at: lowercased) {
+            let other = await client.listChannels(at: lowercased)
+            switch other {
+            case .accepted(let channels, _):
                 return AppleAnswer.accepted(channels.channelIDs.count, subject, lowercased: true)
+            case .refused(let refusal) where refusal.reason != .topicMismatch:
+                // The capitals are out of the way: this is what is wrong.
+                return AppleAnswer.checks(other, of: address.bundleID, subject)
+            default: break
             }
         }
         return AppleAnswer.checks(answer, of: address.bundleID, subject)
