@@ -20,10 +20,14 @@ struct FieldBlock: Sendable, Hashable {
     /// Adds a field at the end. Neither part may be 4 GiB long, which the limits on header lists see to.
     mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         if bytes.capacity == 0 { bytes.reserveCapacity(256) }
-        let lengths = (UInt32(truncatingIfNeeded: name.count), UInt32(truncatingIfNeeded: value.count))
-        withUnsafeBytes(of: lengths) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: name)
-        bytes.append(contentsOf: value)
+        // Put together first: an array grows faster by one piece than by three.
+        withUnsafeTemporaryAllocation(byteCount: 8 + name.count + value.count, alignment: 4) { field in
+            field.storeBytes(of: UInt32(truncatingIfNeeded: name.count), as: UInt32.self)
+            field.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: 4, as: UInt32.self)
+            UnsafeMutableRawBufferPointer(rebasing: field[8...]).copyBytes(from: name)
+            UnsafeMutableRawBufferPointer(rebasing: field[(8 + name.count)...]).copyBytes(from: value)
+            bytes.append(contentsOf: field)
+        }
     }
 
     /// The value of the first field of that name.
