@@ -23,9 +23,13 @@ extension SimulatorState {
     ) -> SimulatorAnswer {
         var answer = SimulatorAnswer.refusal(APNsReason(rawValue: reason), spelled: reason, status: status)
         if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
-        answer.operation = (try? Route(method: request.method, path: request.path))?.operation
-        let id = request[header: Self.idHeader(of: answer.operation)]
-        complete(&answer, requestID: id)
+        standIn(&answer, for: request)
         return answer
+    }
+
+    /// Gives an answer in APNs' place what APNs' own would have: what was asked for, and the id.
+    mutating func standIn(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
+        answer.operation = (try? Route(method: request.method, path: request.path))?.operation
+        complete(&answer, to: request)
     }
 }

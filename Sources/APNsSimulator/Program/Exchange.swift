@@ -46,7 +46,7 @@ final class Exchange: Sendable {
     /// - Parameter perform: called at once, later, or never; on any thread, without the lock.
     func receive(_ request: SimulatorRequest, perform: @escaping @Sendable ([Reaction.Step]) -> Void) {
         let (reaction, completed) = change { memory, now in
-            var (answer, reaction, fault) = Self.decide(request, &memory, now: now)
+            let (answer, reaction, fault) = Self.decide(request, &memory, now: now)
             if fault != nil { memory.counters.faultsActed += 1 }
             let operation = answer?.operation
             memory.counters.count(
@@ -54,12 +54,11 @@ final class Exchange: Sendable {
                     environment: request.environment, operation: operation, status: answer?.status ?? 0,
                     reason: answer?.reason))
             self.log(request, answer, fault)
-            let requestID = answer?[header: SimulatorState.idHeader(of: operation)] ?? ""
+            let requestID = answer?[header: SimulatorState.idHeader(of: request)] ?? ""
             let completed = memory.journal.record(
                 JournalEntry(
                     number: 0, time: now, request: request, operation: operation, status: answer?.status ?? 0,
                     reason: answer?.reason, requestID: requestID, fate: reaction.fate, fault: fault))
-            answer = nil
             return (reaction, completed)
         }
         if !reaction.steps.isEmpty { perform(reaction.steps) }
@@ -100,7 +99,7 @@ final class Exchange: Sendable {
         _ action: Interventions.Action, _ request: SimulatorRequest, _ memory: inout Memory, now: Date
     ) -> (SimulatorAnswer, Reaction) {
         if case .answer(var answer) = action {
-            memory.apns.complete(&answer, requestID: request[header: APNsHeader.requestID])
+            memory.apns.standIn(&answer, for: request)
             return (answer, Reaction(answer))
         }
         let answer = memory.apns.handle(request, now: now)

@@ -11,7 +11,8 @@ extension Simulator {
         return hold
     }
 
-    /// Answers the next `count` matching requests in APNs' place; they change nothing. `apns-request-id` is added.
+    /// Answers the next `count` matching requests in APNs' place; they change nothing. `apns-request-id` is added,
+    /// or `apns-id` on a device's path.
     package func answerNext(
         _ count: Int = 1, with answer: SimulatorAnswer,
         where matches: @escaping @Sendable (SimulatorRequest) -> Bool = { _ in true }

@@ -39,7 +39,7 @@ package struct Route: Hashable, Sendable {
         } else if let app = path.part(between: "/1/apps/", and: "/all-channels") {
             subject = app
             allowed = method == "GET" ? .list : nil
-        } else if path == "/3/device" || path.hasPrefix("/3/device/") {
+        } else if Self.isDevicePath(path) {
             subject = path.dropFirst("/3/device/".count)
             guard !subject.utf8.contains(UInt8(ascii: "/")) else { throw Refusal(.badPath) }
             guard method == "POST" else { throw Refusal(.methodNotAllowed) }
@@ -52,6 +52,9 @@ package struct Route: Hashable, Sendable {
         guard let allowed else { throw Refusal(.methodNotAllowed) }
         operation = allowed
     }
+
+    /// Whether a path is one of device pushes, with a token or without.
+    static func isDevicePath(_ path: String) -> Bool { path == "/3/device" || path.hasPrefix("/3/device/") }
 
     /// As it stands in the path; empty for a device push.
     var bundleID: String { operation == .device ? "" : String(subject) }

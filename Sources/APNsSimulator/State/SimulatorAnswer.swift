@@ -4,7 +4,7 @@ package import APNsWire
 package struct SimulatorAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
-    /// Lowercase names; `apns-request-id` is always among them.
+    /// Lowercase names; `apns-request-id`, or `apns-id` on a device's path, is always among them.
     package var headers: [SimulatorRequest.Header]
     /// Empty, or JSON.
     package var body: [UInt8]
@@ -18,7 +18,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// What else happens to the connection.
     var effects: [ConnectionEffect] = []
 
-    /// An answer in its parts; `apns-request-id` is added before it goes out.
+    /// An answer in its parts; the request's id is added before it goes out.
     package init(
         status: Int, headers: [SimulatorRequest.Header] = [], body: [UInt8] = [], reason: APNsReason? = nil,
         tokenAccepted: Bool = false

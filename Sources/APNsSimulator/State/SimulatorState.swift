@@ -69,8 +69,8 @@ package struct SimulatorState: Sendable {
     /// 11. `apns-request-id`: 400 `BadMessageId`
     /// 12. the operation's other headers, then the channel, then the body: see each operation
     ///
-    /// Every answer carries `apns-request-id`, that to a device push `apns-id`: the request's own if it is well formed,
-    /// else a new one.
+    /// Every answer carries `apns-request-id`, that to a device's path `apns-id`: the request's own if it is well
+    /// formed, else a new one.
     package mutating func handle(_ request: SimulatorRequest, now: Date) -> SimulatorAnswer {
         handle(request, postponing: false, now: now)
     }
@@ -80,11 +80,9 @@ package struct SimulatorState: Sendable {
         var operation: Route.Operation?
         var tokenAccepted = false
         var answer: SimulatorAnswer
-        var requestID = request[header: APNsHeader.requestID]
         do throws(Refusal) {
             let route = try Route(method: request.method, path: request.path)
             operation = route.operation
-            if route.operation == .device { requestID = request[header: APNsHeader.id] }
             guard request.service.serves(route.operation) else { throw Refusal(.badPath) }
             let token = try authenticate(request, now: now)
             tokenAccepted = true
@@ -93,7 +91,7 @@ package struct SimulatorState: Sendable {
             } else {
                 let app = AppKey(name: route.appName, environment: request.environment)
                 try checkTopic(of: route, app, key: token.key)
-                if !isGood(requestID) { throw Refusal(.badMessageId) }
+                if !isGood(request[header: APNsHeader.requestID]) { throw Refusal(.badMessageId) }
                 answer = try perform(
                     route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
             }
@@ -102,7 +100,7 @@ package struct SimulatorState: Sendable {
         }
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
-        complete(&answer, requestID: requestID)
+        complete(&answer, to: request)
         answer.effects =
             connections[request.connection]?.note(answer, countsRefusals: quirks.refusals == .counted) ?? []
         return answer
@@ -114,14 +112,17 @@ package struct SimulatorState: Sendable {
     /// It is gone.
     mutating func closed(connection: Int) { connections[connection] = nil }
 
-    /// Gives an answer the id every answer has: `requestID` if it is a good one, or a new one.
-    mutating func complete(_ answer: inout SimulatorAnswer, requestID: String?) {
-        let id = requestID.flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
-        answer.headers.insert(.init(Self.idHeader(of: answer.operation), id), at: 0)
+    /// Gives an answer the id every answer has: the request's own if it is a good one, or a new one.
+    mutating func complete(_ answer: inout SimulatorAnswer, to request: SimulatorRequest) {
+        let name = Self.idHeader(of: request)
+        let id = request[header: name].flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
+        answer.headers.insert(.init(name, id), at: 0)
     }
 
-    static func idHeader(of operation: Route.Operation?) -> String {
-        operation == .device ? APNsHeader.id : APNsHeader.requestID
+    /// Device pushes are named by `apns-id`, whatever becomes of them (apns-contract 3.1), all else by
+    /// `apns-request-id`.
+    static func idHeader(of request: SimulatorRequest) -> String {
+        Route.isDevicePath(request.path) ? APNsHeader.id : APNsHeader.requestID
     }
 
     func isGood(_ requestID: String?) -> Bool {

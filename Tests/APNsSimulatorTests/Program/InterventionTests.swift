@@ -105,4 +105,24 @@ struct InterventionTests {
             #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
         }
     }
+
+    @Test("An answer in APNs' place to a device push carries apns-id, and the journal knows what was asked")
+    func answerToDevicePush() async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let client = Client(connection: try await running.connect(), token: try running.token())
+            running.simulator.answerNext(2, with: .refusal(.tooManyRequests))
+            let id = "0198b2c4-5c4e-7b4a-9d43-0a3f5e1c2b7d"
+            let own = try await client.send("POST", "/3/device/abcd", ["apns-id": id], "{}")
+            #expect(own.status == 429)
+            #expect(own[header: "apns-id"] == id)
+            #expect(own[header: "apns-request-id"] == nil)
+            let new = try await client.send("POST", "/3/device/abcd", ["apns-request-id": id], "{}")
+            #expect(new[header: "apns-id"]?.count == 36)
+            #expect(new[header: "apns-id"] != id)
+            let entries = running.simulator.journal()
+            #expect(entries.map(\.operation) == [.device, .device])
+            #expect(entries.map(\.requestID) == [id, new[header: "apns-id"]])
+        }
+    }
 }
