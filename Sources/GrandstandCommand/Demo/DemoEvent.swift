@@ -9,6 +9,8 @@ struct DemoEvent: Sendable {
         let isEnd: Bool
         /// The values APNs must see, as JSON text with sorted keys.
         let contentState: Data
+        /// The same of its alert, if it has one.
+        let alert: Data?
     }
 
     let key: String
@@ -33,13 +35,19 @@ struct DemoEvent: Sendable {
             else { throw DemoFailure("a broadcast of \(key) is broken") }
             return Broadcast(
                 label: label, body: try JSONSerialization.data(withJSONObject: body),
-                isEnd: body["event"] as? String == "end", contentState: try Self.canonical(contentState))
+                isEnd: body["event"] as? String == "end", contentState: try Self.canonical(contentState),
+                alert: try body["alert"].map { try Self.canonical($0) })
         }
     }
 
     /// JSON text that is equal for equal values.
     static func canonical(_ value: Any) throws -> Data {
         try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
+    }
+
+    /// The same for JSON text.
+    static func canonical(json bytes: [UInt8]) throws -> Data {
+        try canonical(try JSONSerialization.jsonObject(with: Data(bytes)))
     }
 
     /// The two that are played.

@@ -14,7 +14,7 @@ struct DemoMatch: Sendable {
 
     /// Steps reported for `events`.
     static func steps(for events: [DemoEvent]) -> Int {
-        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 2 + $1.broadcasts.count + 2 } + 1
+        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 2 } + 1
     }
 
     /// Both environments and both policies: the second event has them the other way round.
@@ -26,10 +26,17 @@ struct DemoMatch: Sendable {
 
     func play() async throws {
         try await registerApp()
+        var spectators = try DemoSpectators(simulator: stage.simulator)
         for (index, event) in events.enumerated() {
             report.heading(event.name)
-            try await create(event, Self.audiences(index))
-            for broadcast in event.broadcasts { try await send(broadcast, of: event) }
+            try await create(event, Self.audiences(index), for: &spectators)
+            for broadcast in event.broadcasts {
+                if let news = try spectators.goOn(of: event.broadcasts.count) {
+                    try spectators.check()
+                    report.step(news, "lock screens as they should be")
+                }
+                try await send(broadcast, of: event, to: &spectators)
+            }
             try await checkTheEnd(of: event)
         }
         report.heading("Quota")
@@ -45,7 +52,8 @@ struct DemoMatch: Sendable {
     }
 
     private func create(
-        _ event: DemoEvent, _ audiences: [(environment: APNsEnvironment, policy: StoragePolicy)]
+        _ event: DemoEvent, _ audiences: [(environment: APNsEnvironment, policy: StoragePolicy)],
+        for spectators: inout DemoSpectators
     ) async throws {
         let body: [String: Any] = [
             "name": event.name, "kind": event.kind,
@@ -73,17 +81,22 @@ struct DemoMatch: Sendable {
         for audience in shown.audiences {
             let found = try await stage.client.lookup(
                 bundleID: Self.bundleID, environment: audience.environment, eventKey: event.key)
-            let known = APNsEnvironment(rawValue: audience.environment).map {
-                stage.simulator.channels(of: Self.bundleID, in: $0).contains { $0.id == found.channelId }
-            }
-            guard found.channelId == audience.channel.channelId, known ?? false else {
-                throw DemoFailure("lookup of \(event.key) answered \(found.channelId), which APNs does not list")
-            }
+            guard let environment = APNsEnvironment(rawValue: audience.environment),
+                let policy = StoragePolicy(rawValue: audience.storagePolicy),
+                found.channelId == audience.channel.channelId,
+                stage.simulator.channels(of: Self.bundleID, in: environment).contains(where: {
+                    $0.id == found.channelId
+                })
+            else { throw DemoFailure("lookup of \(event.key) answered \(found.channelId), which APNs does not list") }
             report.step("an app looks it up in \(audience.environment)", found.channelId)
+            try spectators.follow(found.channelId, of: Self.bundleID, in: environment, policy)
+            report.step("two phones follow it", "a sofa's, and a commuter's")
         }
     }
 
-    private func send(_ broadcast: DemoEvent.Broadcast, of event: DemoEvent) async throws {
+    private func send(
+        _ broadcast: DemoEvent.Broadcast, of event: DemoEvent, to spectators: inout DemoSpectators
+    ) async throws {
         let accepted: BroadcastView = try await stage.client.call(
             "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts", json: broadcast.body)
         let done: BroadcastView = try await poll("the broadcast \(broadcast.label)") {
@@ -97,8 +110,12 @@ struct DemoMatch: Sendable {
             }
             try checkWire(broadcast, requestID: delivery.apnsRequestId)
         }
+        spectators.expect(broadcast)
+        try spectators.check()
         report.step(
-            broadcast.label, "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", "))
+            broadcast.label,
+            "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", ")
+                + "; \(spectators.upToDate) of \(spectators.count) phones show it")
     }
 
     /// APNs must have seen the very content that was sent.

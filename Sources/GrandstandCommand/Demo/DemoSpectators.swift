@@ -1,0 +1,107 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+
+/// Who watches: in each environment one phone that is always online, and one that loses its network for a while. Their
+/// lock screens are what the demo is judged by.
+struct DemoSpectators {
+    private struct Phone {
+        let id: String
+        let environment: APNsEnvironment
+        let hasTunnel: Bool
+        var policy = StoragePolicy.noMessageStored
+        /// The activity of the event that is being played.
+        var activity = 0
+        var isOnline = true
+        var shown: DemoEvent.Broadcast?
+    }
+
+    private let simulator: Simulator
+    private var phones: [Phone]
+    /// Of the event that is being played.
+    private var sent = 0
+    private var newest: DemoEvent.Broadcast?
+
+    init(simulator: Simulator) throws {
+        self.simulator = simulator
+        phones = APNsEnvironment.allCases.flatMap { environment in
+            [false, true].map { hasTunnel in
+                Phone(
+                    id: "\(environment.rawValue) \(hasTunnel ? "commuter" : "sofa")", environment: environment,
+                    hasTunnel: hasTunnel)
+            }
+        }
+        for phone in phones { try simulator.addDevice(phone.id, in: phone.environment) }
+    }
+
+    var count: Int { phones.count }
+
+    /// Both phones of an environment open the app, which follows the channel it looked up.
+    mutating func follow(
+        _ channelID: String, of bundleID: String, in environment: APNsEnvironment, _ policy: StoragePolicy
+    ) throws {
+        sent = 0
+        for index in phones.indices where phones[index].environment == environment {
+            let activity = try simulator.startActivity(
+                on: phones[index].id, of: bundleID, channelID: channelID, attributesType: "DemoAttributes")
+            phones[index].activity = activity.number
+            phones[index].policy = policy
+            phones[index].shown = nil
+        }
+    }
+
+    /// What happens to the commuters before the next of `total` broadcasts, which is about to be sent.
+    ///
+    /// - Returns: a line, when something does.
+    mutating func goOn(of total: Int) throws -> String? {
+        defer { sent += 1 }
+        if sent == total / 3 {
+            setOnline(false)
+            return "the commuters lose their network"
+        }
+        if sent == total * 2 / 3 {
+            setOnline(true)
+            return "the commuters are back: the stored message where there is one"
+        }
+        return nil
+    }
+
+    /// A broadcast was accepted: those who are online have it.
+    mutating func expect(_ broadcast: DemoEvent.Broadcast) {
+        newest = broadcast
+        for index in phones.indices where phones[index].isOnline { phones[index].shown = broadcast }
+    }
+
+    /// Looks at every lock screen.
+    ///
+    /// - Throws: `DemoFailure` for the first that does not show what it should.
+    func check() throws {
+        for phone in phones {
+            guard let expected = phone.shown else { continue }
+            let screen = simulator.lockScreen(of: phone.id)
+            guard let activity = screen.first(where: { $0.number == phone.activity }),
+                try DemoEvent.canonical(json: activity.contentState) == expected.contentState,
+                activity.state == (expected.isEnd ? .ended : .active)
+            else {
+                throw DemoFailure(
+                    "\(phone.id) should show \(String(decoding: expected.contentState, as: UTF8.self)), not \(screen)")
+            }
+            guard let alert = expected.alert else { continue }
+            guard try activity.alert.map({ try DemoEvent.canonical(json: $0) }) == alert else {
+                throw DemoFailure("\(phone.id) did not get the alert of \(expected.label)")
+            }
+        }
+    }
+
+    /// How many show the newest broadcast.
+    var upToDate: Int { phones.count { $0.isOnline } }
+
+    private mutating func setOnline(_ isOnline: Bool) {
+        for index in phones.indices where phones[index].hasTunnel {
+            simulator.setOnline(isOnline, device: phones[index].id)
+            phones[index].isOnline = isOnline
+            // What was not stored is lost until the next.
+            if isOnline, phones[index].policy == .mostRecentMessageStored { phones[index].shown = newest }
+        }
+    }
+}
