@@ -1,0 +1,70 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+/// The recipes of docs/simulator.md, cut out of the page and run as they stand: only ports and folder are others.
+@Suite("The manual's recipes", .timeLimit(.minutes(1)))
+struct RecipeTests {
+    private static let hasTools = Curl.speaksHTTP2 && Shell.succeeds("command -v openssl && command -v xxd")
+    private static let hasPython = hasTools && Shell.succeeds("python3 -c 'import httpx, h2'")
+
+    @Test("curl: the goal is on the lock screen", .enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"))
+    func curl() async throws {
+        try await ControlStage.with { stage in
+            let output = try await Shell.run(Self.script("sh", stage))
+            #expect(output.exitCode == 0, "\(output.text)")
+            #expect(try await stage.shown("anna") == [["home": 1]], "\(output.text)")
+            #expect(output.text.contains(#""operation":"broadcast""#))
+            #expect(output.text.contains(#""lockScreens":[{"device":"anna""#))
+        }
+    }
+
+    @Test("Python: the goal is on the lock screen", .enabled(if: hasPython, "needs Python's httpx[http2]"))
+    func python() async throws {
+        try await ControlStage.with { stage in
+            let token = try stage.running.token()
+            let script = "TOKEN=\(token) python3 - <<'END'\n\(try Self.script("python", stage))\nEND\n"
+            let output = try await Shell.run(script)
+            #expect(output.exitCode == 0, "\(output.text)")
+            #expect(try await stage.shown("ben") == [["home": 1]])
+        }
+    }
+
+    @Test(
+        "Wrong input to the curl recipe is refused by name, and no goal is shown",
+        .enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"),
+        arguments: [
+            ("bearer $TOKEN", "bearer x$TOKEN", "InvalidProviderToken"),
+            ("apns-priority: 10", "apns-priority: high", "BadPriority"),
+            (#"\"event\":\"update\""#, #"\"event\":\"upd\""#, "BadRequestPayload"),
+            ("apns-expiration: 0", "apns-expiration: soon", "BadExpirationDate"),
+        ])
+    func wrong(_ right: String, _ wrong: String, _ reason: String) async throws {
+        try await ControlStage.with { stage in
+            let script = try Self.script("sh", stage)
+            try #require(script.contains(right))
+            let output = try await Shell.run(script.replacing(right, with: wrong))
+            #expect(output.text.contains(#"{"reason":"\#(reason)"}"#), "\(output.text)")
+            #expect(try await stage.shown("anna").allSatisfy(\.isEmpty))
+        }
+    }
+
+    /// All blocks of one language below "Recipes", for a simulator that runs.
+    private static func script(_ language: String, _ stage: ControlStage) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let page = try String(contentsOf: root.appending(path: "docs/simulator.md"), encoding: .utf8)
+        let recipes = try #require(page.firstRange(of: "\n## Recipes\n").map { page[$0.upperBound...] })
+        let blocks = recipes.split(separator: "```\(language)\n").dropFirst().map { block in
+            block.prefix(upTo: block.firstRange(of: "\n```")?.lowerBound ?? block.endIndex)
+        }
+        try #require(!blocks.isEmpty)
+        let addresses = stage.running.addresses
+        let folder = URL(filePath: addresses.caFile).deletingLastPathComponent().path()
+        return blocks.joined(separator: "\n")
+            .replacing("https://127.0.0.1:8443", with: addresses.url(.development))
+            .replacing("http://127.0.0.1:8442", with: stage.base)
+            .replacing("apns/ca.pem", with: "\(folder)ca.pem")
+            .replacing("apns/AuthKey", with: "\(folder)AuthKey")
+    }
+}
