@@ -10,6 +10,7 @@ struct TokenJudge: Sendable {
     static let clockSkew = 60.0
 
     private let keys: [String: ProviderKey]
+    /// By the whole header, so that one that is known need not be taken apart.
     private var verified: [String: ProviderToken] = [:]
     private var order = Ring<String>(capacity: capacity)
 
@@ -21,21 +22,22 @@ struct TokenJudge: Sendable {
     /// - Throws: `MissingProviderToken` without a `bearer` authorization; `InvalidProviderToken` as `ProviderToken` has
     ///   it, or issued more than a minute in the future; `ExpiredProviderToken` an hour after it was issued.
     mutating func judge(authorization: String?, now: Date) throws(Refusal) -> ProviderToken {
-        guard let authorization, authorization.utf8.count > Self.scheme.count,
-            authorization.prefix(Self.scheme.count).lowercased() == Self.scheme
-        else { throw Refusal(.missingProviderToken) }
-        let token = try verify(String(authorization.dropFirst(Self.scheme.count)))
+        guard let authorization else { throw Refusal(.missingProviderToken) }
+        let token = try verify(authorization)
         let age = now.timeIntervalSince1970 - token.issuedAt
         if age > Double(APNsLimits.providerTokenLifetime) { throw Refusal(.expiredProviderToken) }
         if age < -Self.clockSkew { throw Refusal(.invalidProviderToken) }
         return token
     }
 
-    private mutating func verify(_ text: String) throws(Refusal) -> ProviderToken {
-        if let known = verified[text] { return known }
-        let token = try ProviderToken(text, keys: keys)
-        verified[text] = token
-        if let forgotten = order.append(text) { verified[forgotten] = nil }
+    private mutating func verify(_ authorization: String) throws(Refusal) -> ProviderToken {
+        if let known = verified[authorization] { return known }
+        guard authorization.utf8.count > Self.scheme.count,
+            authorization.prefix(Self.scheme.count).lowercased() == Self.scheme
+        else { throw Refusal(.missingProviderToken) }
+        let token = try ProviderToken(String(authorization.dropFirst(Self.scheme.count)), keys: keys)
+        verified[authorization] = token
+        if let forgotten = order.append(authorization) { verified[forgotten] = nil }
         return token
     }
 

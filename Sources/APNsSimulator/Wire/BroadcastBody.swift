@@ -26,7 +26,7 @@ enum BroadcastBody {
     }
 
     /// Whether Apple's keys of an update or an end are as documented; what a start has beside them is not looked at.
-    static func isSound(_ aps: [String: JSONObject.Value]) -> Bool {
+    static func isSound(_ aps: JSONObject) -> Bool {
         guard aps["timestamp"]?.integer != nil else { return false }
         switch aps["content-state"] {
         case .object:

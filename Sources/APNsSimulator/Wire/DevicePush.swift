@@ -27,7 +27,7 @@ enum DevicePush {
         if starts, !isSoundStart(aps) { throw Refusal(.badRequestPayload) }
     }
 
-    private static func isSoundStart(_ aps: [String: JSONObject.Value]) -> Bool {
+    private static func isSoundStart(_ aps: JSONObject) -> Bool {
         guard case .string? = aps["attributes-type"], case .object? = aps["attributes"], case .object? = aps["alert"]
         else { return false }
         switch (aps["input-push-channel"], aps["input-push-token"]) {

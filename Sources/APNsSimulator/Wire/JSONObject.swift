@@ -20,11 +20,19 @@ struct JSONObject {
         }
     }
 
-    /// Of two members with one name, the last counts, as in most parsers.
-    private(set) var members: [String: Value] = [:]
+    struct Member {
+        var name: String
+        var value: Value
+    }
+
+    /// In the order written.
+    private let members: [Member]
     private let text: [UInt8]
 
-    subscript(name: String) -> Value? { members[name] }
+    /// Of two members with one name, the last counts, as in most parsers. They are few: no table is made of them.
+    subscript(name: String) -> Value? { members.last { $0.name == name }?.value }
+
+    var names: [String] { members.map(\.name) }
 
     /// Reads a whole JSON text that is an object.
     ///
@@ -38,10 +46,15 @@ struct JSONObject {
         self.members = members
     }
 
-    /// The members of an object within this one; `nil` when `name` is not an object.
-    func object(_ name: String) -> [String: Value]? {
-        guard case .object(let range) = members[name] else { return nil }
+    /// An object within this one; `nil` when `name` is not an object.
+    func object(_ name: String) -> JSONObject? {
+        guard case .object(let range)? = self[name] else { return nil }
         var scanner = JSONScanner(text, from: range.lowerBound)
-        return scanner.object(depth: 0)
+        return scanner.object().map { JSONObject(members: $0, text: text) }
+    }
+
+    private init(members: [Member], text: [UInt8]) {
+        self.members = members
+        self.text = text
     }
 }

@@ -1,4 +1,4 @@
-/// A strict RFC 8259 scanner: it walks every value and keeps only what `JSONObject` asks for.
+/// A strict RFC 8259 scanner: it walks every value and makes only those that are asked for.
 struct JSONScanner {
     /// Deeper nesting is not read: recursion must stay bounded, whoever sends it.
     static let maximumDepth = 512
@@ -12,62 +12,79 @@ struct JSONScanner {
     }
 
     /// The whole text as one object.
-    mutating func document() -> [String: JSONObject.Value]? {
+    mutating func document() -> [JSONObject.Member]? {
         skipSpace()
-        guard let members = object(depth: 0) else { return nil }
+        guard let members = object() else { return nil }
         skipSpace()
         return index == text.count ? members : nil
     }
 
-    /// The object that begins here.
-    mutating func object(depth: Int) -> [String: JSONObject.Value]? {
-        var members: [String: JSONObject.Value] = [:]
-        let isWhole = scanObject(depth: depth) { members[$0] = $1 }
+    /// The object that begins here: its members, not theirs.
+    mutating func object() -> [JSONObject.Member]? {
+        var members: [JSONObject.Member] = []
+        let isWhole = walkObject(depth: 0) { scanner in
+            guard let name = scanner.string(), scanner.takeColon(), let value = scanner.member() else { return false }
+            members.append(.init(name: name, value: value))
+            return true
+        }
         return isWhole ? members : nil
     }
 
-    private mutating func scanObject(depth: Int, member: (String, JSONObject.Value) -> Void) -> Bool {
-        guard depth < Self.maximumDepth, take(UInt8(ascii: "{")) else { return false }
-        skipSpace()
-        if take(UInt8(ascii: "}")) { return true }
-        while true {
-            skipSpace()
-            guard let name = string() else { return false }
-            skipSpace()
-            guard take(UInt8(ascii: ":")), let value = value(depth: depth + 1) else { return false }
-            member(name, value)
-            skipSpace()
-            if take(UInt8(ascii: "}")) { return true }
-            guard take(UInt8(ascii: ",")) else { return false }
-        }
-    }
-
-    private mutating func scanArray(depth: Int) -> Bool {
-        guard depth < Self.maximumDepth, take(UInt8(ascii: "[")) else { return false }
-        skipSpace()
-        if take(UInt8(ascii: "]")) { return true }
-        while true {
-            guard value(depth: depth + 1) != nil else { return false }
-            skipSpace()
-            if take(UInt8(ascii: "]")) { return true }
-            guard take(UInt8(ascii: ",")) else { return false }
-        }
-    }
-
-    private mutating func value(depth: Int) -> JSONObject.Value? {
+    /// A value of the outer object.
+    private mutating func member() -> JSONObject.Value? {
         skipSpace()
         let start = index
+        if peek == UInt8(ascii: "\"") { return string().map { .string($0) } }
+        guard skipValue(depth: 1) else { return nil }
+        switch text[start] {
+        case UInt8(ascii: "{"): return .object(start..<index)
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "t"): return .bool(true)
+        case UInt8(ascii: "f"): return .bool(false)
+        case UInt8(ascii: "n"): return .null
+        default: return .number(text(from: start))
+        }
+    }
+
+    private mutating func skipValue(depth: Int) -> Bool {
+        skipSpace()
         switch peek {
         case UInt8(ascii: "{"):
-            return scanObject(depth: depth) { _, _ in } ? .object(start..<index) : nil
-        case UInt8(ascii: "["): return scanArray(depth: depth) ? .array : nil
-        case UInt8(ascii: "\""): return string().map { .string($0) }
-        case UInt8(ascii: "t"): return word("true") ? .bool(true) : nil
-        case UInt8(ascii: "f"): return word("false") ? .bool(false) : nil
-        case UInt8(ascii: "n"): return word("null") ? .null : nil
-        default:
-            return number() ? .number(String(decoding: text[start..<index], as: UTF8.self)) : nil
+            return walkObject(depth: depth) {
+                $0.skipString() != nil && $0.takeColon() && $0.skipValue(depth: depth + 1)
+            }
+        case UInt8(ascii: "["): return walk(to: UInt8(ascii: "]"), depth: depth) { $0.skipValue(depth: depth + 1) }
+        case UInt8(ascii: "\""): return skipString() != nil
+        case UInt8(ascii: "t"): return word("true")
+        case UInt8(ascii: "f"): return word("false")
+        case UInt8(ascii: "n"): return word("null")
+        default: return number()
         }
+    }
+
+    private mutating func walkObject(depth: Int, member: (inout Self) -> Bool) -> Bool {
+        guard peek == UInt8(ascii: "{") else { return false }
+        return walk(to: UInt8(ascii: "}"), depth: depth, element: member)
+    }
+
+    /// What stands between a bracket, which is here, and the one that closes it.
+    private mutating func walk(to end: UInt8, depth: Int, element: (inout Self) -> Bool) -> Bool {
+        guard depth < Self.maximumDepth else { return false }
+        index += 1
+        skipSpace()
+        if take(end) { return true }
+        while true {
+            skipSpace()
+            guard element(&self) else { return false }
+            skipSpace()
+            if take(end) { return true }
+            guard take(UInt8(ascii: ",")) else { return false }
+        }
+    }
+
+    private mutating func takeColon() -> Bool {
+        skipSpace()
+        return take(UInt8(ascii: ":"))
     }
 
     mutating func number() -> Bool {
@@ -96,20 +113,45 @@ struct JSONScanner {
     }
 
     mutating func string() -> String? {
+        let start = index + 1
+        guard let hasEscapes = skipString() else { return nil }
+        let end = index - 1
+        if !hasEscapes { return String(decoding: text[start..<end], as: UTF8.self) }
+        var inner = JSONScanner(text, from: start)
+        return inner.unescaped(to: end)
+    }
+
+    /// - Returns: whether it has escapes; `nil` for what is no string.
+    private mutating func skipString() -> Bool? {
         guard take(UInt8(ascii: "\"")) else { return nil }
-        var units: [UInt8] = []
+        var hasEscapes = false
         while let byte = peek {
             index += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
+            case UInt8(ascii: "\""): return hasEscapes
             case UInt8(ascii: "\\"):
-                guard let scalar = escape() else { return nil }
-                units += String(scalar).utf8
+                guard escape() != nil else { return nil }
+                hasEscapes = true
             case ..<0x20: return nil
-            default: units.append(byte)
+            default: break
             }
         }
         return nil
+    }
+
+    /// The inside of a string that was walked before.
+    private mutating func unescaped(to end: Int) -> String {
+        var units: [UInt8] = []
+        while index < end {
+            let byte = text[index]
+            index += 1
+            if byte != UInt8(ascii: "\\") {
+                units.append(byte)
+            } else if let scalar = escape() {
+                units += String(scalar).utf8
+            }
+        }
+        return String(decoding: units, as: UTF8.self)
     }
 
     private mutating func escape() -> Unicode.Scalar? {
