@@ -18,6 +18,7 @@ struct Activity: Sendable, Hashable {
         case outOfDate = "its timestamp is older than what is shown"
         case tie = "its timestamp is that of what is shown"
         case tooFarAhead = "its timestamp is more than 8 hours ahead"
+        case tooLarge = "attributes and state are more than 4 KB"
         case ended = "the activity has ended"
         case isStart = "the activity has begun already"
     }
@@ -48,6 +49,11 @@ struct Activity: Sendable, Hashable {
     /// Pushes applied, the start included.
     var applied = 1
 
+    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger (apns-contract C5).
+    static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
+        attributes.count + contentState.count <= APNsLimits.activityData
+    }
+
     /// What it is at an instant. Active for 8 hours at most, to be seen for 4 hours more (apns-contract section 4).
     func state(at now: Date) -> State {
         if isRemoved { return .dismissed }
@@ -77,6 +83,7 @@ struct Activity: Sendable, Hashable {
             if push.timestamp < timestamp { throw .outOfDate }
             if push.timestamp == timestamp, tie == .dropped { throw .tie }
         }
+        if !Self.fits(attributes, push.contentState ?? contentState) { throw .tooLarge }
         if push.timestamp >= timestamp { contentState = push.contentState ?? contentState }
         timestamp = max(timestamp, push.timestamp)
         alert = push.alert ?? alert

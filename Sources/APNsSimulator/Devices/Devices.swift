@@ -26,6 +26,9 @@ struct Devices: Sendable {
 
     /// More are refused.
     static let capacity = 100_000
+    /// Apps of one device, and bytes of a device's name or a bundle ID.
+    static let appCapacity = 1_000
+    static let longestName = 256
 
     private(set) var byID: [String: Device] = [:]
     private(set) var tokens: [String: Address] = [:]

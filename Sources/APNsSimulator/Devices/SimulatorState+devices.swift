@@ -5,7 +5,7 @@ internal import FoundationEssentials
 extension SimulatorState {
     /// Makes a device that has some apps and, from iOS 17.2 on, a push-to-start token for each of them.
     ///
-    /// - Throws: when there is a device of that name, or there are too many.
+    /// - Throws: when there is a device of that name, there are too many, or what it is called or has is too long.
     mutating func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
     ) throws(SimulatorError) -> Device {
@@ -14,6 +14,13 @@ extension SimulatorState {
         }
         guard devices.byID.count < Devices.capacity else {
             throw SimulatorError("There are \(Devices.capacity) devices already: take some away.")
+        }
+        guard id.utf8.count <= Devices.longestName, bundleIDs.count <= Devices.appCapacity,
+            bundleIDs.allSatisfy({ $0.utf8.count <= Devices.longestName })
+        else {
+            throw SimulatorError(
+                "A device has \(Devices.appCapacity) apps at most, and names are of \(Devices.longestName) bytes at most."
+            )
         }
         var device = Device(id: id, environment: environment, system: system)
         if system >= 17 {
@@ -27,8 +34,8 @@ extension SimulatorState {
 
     /// A person starts an activity in an app. It listens to a channel, or gets a token of its own.
     ///
-    /// - Throws: when there is no such device, it is too old for channels, or the channel is not there: ActivityKit does
-    ///   not start it then (apns-contract 3.2).
+    /// - Throws: when there is no such device, it is too old for channels, the channel is not there, or the data are too
+    ///   large: ActivityKit does not start it then (apns-contract 3.2, C5).
     mutating func startActivity(
         _ start: ActivityStart, on id: String, now: Date
     ) throws(SimulatorError) -> Activity {
@@ -37,6 +44,9 @@ extension SimulatorState {
         }
         guard start.channelID == nil || device.system >= 18 else {
             throw SimulatorError("Device \"\(id)\" has iOS \(device.system): channels need iOS 18.")
+        }
+        guard Activity.fits(start.attributes, start.contentState) else {
+            throw SimulatorError("\(Activity.Drop.tooLarge.rawValue): the activity does not start.")
         }
         guard let activity = begin(start, on: device, now: now) else {
             throw SimulatorError(

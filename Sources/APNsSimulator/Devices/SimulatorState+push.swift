@@ -89,6 +89,8 @@ extension SimulatorState {
                 "attributes-type, attributes or content-state is missing"
             } else if push.alert == nil {
                 "it has no alert"
+            } else if !Activity.fits(push.attributes ?? [], push.contentState ?? []) {
+                Activity.Drop.tooLarge.rawValue
             } else {
                 nil
             }

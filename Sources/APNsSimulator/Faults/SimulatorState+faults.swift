@@ -17,11 +17,14 @@ extension SimulatorState {
         }
     }
 
-    /// An answer in APNs' place, with the id every answer has.
+    /// An answer in APNs' place, with the id every answer has. A reason in its usual spelling is spelled as the quirks
+    /// have it, any other as it is written.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {
-        var answer = SimulatorAnswer.refusal(APNsReason(rawValue: reason), spelled: reason, status: status)
+        let known = APNsReason(rawValue: reason)
+        var answer = SimulatorAnswer.refusal(
+            known, spelled: known.rawValue == reason ? quirks.spelling(of: known) : reason, status: status)
         if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
         standIn(&answer, for: request)
         return answer

@@ -68,6 +68,18 @@ package struct Route: Hashable, Sendable {
 
     var hasCapitals: Bool { subject.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
 
+    /// Whether the bundle ID goes on like a topic, as in `com.example.app.push-type.liveactivity`.
+    var hasTopicSuffix: Bool {
+        var rest = subject.utf8
+        while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[dot...].dropFirst()
+            if rest.starts(with: Self.topicMark, by: { $0 | 0x20 == $1 }) { return true }
+        }
+        return false
+    }
+
+    private static let topicMark = Array("push-type".utf8)
+
     private static func isBundleIDByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -66,7 +66,7 @@ package struct SimulatorState: Sendable {
     ///    environment: 403 `TopicMismatch`
     /// 9. capitals on a management path, when refused: 403 `TopicMismatch`
     /// 10. capability: 400 `BroadcastFeatureNotEnabled`
-    /// 11. `apns-request-id`: 400 `BadMessageId`
+    /// 11. `apns-request-id`, and `apns-id` if somebody sends it: 400 `BadMessageId`
     /// 12. the operation's other headers, then the channel, then the body: see each operation
     ///
     /// Every answer carries `apns-request-id`, that to a device's path `apns-id`: the request's own if it is well
@@ -91,7 +91,9 @@ package struct SimulatorState: Sendable {
             } else {
                 let app = AppKey(name: route.appName, environment: request.environment)
                 try checkTopic(of: route, app, key: token.key)
-                if !isGood(request[header: APNsHeader.requestID]) { throw Refusal(.badMessageId) }
+                for name in [APNsHeader.requestID, APNsHeader.id] where !isGood(request[header: name]) {
+                    throw Refusal(.badMessageId)
+                }
                 answer = try perform(
                     route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
             }
@@ -140,7 +142,7 @@ package struct SimulatorState: Sendable {
     }
 
     private func checkTopic(of route: Route, _ app: AppKey, key: ProviderKey) throws(Refusal) {
-        if app.name.contains(".push-type") { throw Refusal(.topicDisallowed) }
+        if route.hasTopicSuffix { throw Refusal(.topicDisallowed) }
         if !key.scope.allows(topic: app.name) { throw Refusal(.topicMismatch) }
         if let owner = owners[app], owner != key.teamID { throw Refusal(.topicMismatch) }
         if quirks.capitals == .refused, route.operation.isManagement, route.hasCapitals {

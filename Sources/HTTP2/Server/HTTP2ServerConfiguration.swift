@@ -42,6 +42,10 @@ package struct HTTP2ServerConfiguration: Sendable {
     /// Chain and key shown to connections admitted with `.otherIdentity`.
     package var otherIdentity: (certificateChain: HTTP2PEM, privateKey: HTTP2PEM)?
 
+    /// TLS asks clients for a certificate: none is fine, one that is sent ends the handshake, since nothing here trusts
+    /// any.
+    package var asksForClientCertificate = false
+
     /// Everything else as the defaults above say.
     package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
         self.host = host

@@ -7,17 +7,18 @@ struct ServerTLS: Sendable {
     private let otherContext: NIOSSLContext?
 
     init(_ configuration: HTTP2ServerConfiguration) throws(HTTP2ServerError) {
-        context = try Self.context(configuration.certificateChain, configuration.privateKey)
+        let asks = configuration.asksForClientCertificate
+        context = try Self.context(configuration.certificateChain, configuration.privateKey, asksClient: asks)
         otherContext =
             if let other = configuration.otherIdentity {
-                try Self.context(other.certificateChain, other.privateKey)
+                try Self.context(other.certificateChain, other.privateKey, asksClient: asks)
             } else {
                 nil
             }
     }
 
     private static func context(
-        _ certificateChain: HTTP2PEM, _ privateKey: HTTP2PEM
+        _ certificateChain: HTTP2PEM, _ privateKey: HTTP2PEM, asksClient: Bool
     ) throws(HTTP2ServerError) -> NIOSSLContext {
         let chain = try certificates(certificateChain)
         let key = try key(privateKey)
@@ -26,6 +27,10 @@ struct ServerTLS: Sendable {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2"]
         tls.shutdownTimeout = .seconds(1)
+        if asksClient {
+            tls.certificateVerification = .optionalVerification
+            tls.trustRoots = .certificates([])
+        }
         do {
             return try NIOSSLContext(configuration: tls)
         } catch {

@@ -53,6 +53,19 @@ struct DeviceTests {
         #expect(log.contains("8 hours ahead"))
     }
 
+    @Test("ActivityKit takes 4 KB, although a broadcast may be larger")
+    func tooLarge() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        let state = #"{"x":"\#(String(repeating: "x", count: 4_094 - 8))"}"#
+        #expect(state.utf8.count == 4_094)
+        try stage.send(state: state, at: 10)
+        #expect(stage.shown("anna") == [state])
+        try stage.send(state: state.replacing("xxx", with: "xxxxx", maxReplacements: 1), at: 11)
+        #expect(stage.shown("anna") == [state])
+        #expect(stage.events("anna").last?.contains("more than 4 KB") == true)
+    }
+
     @Test("Reordered by a fault: the older one comes late, and is dropped by its timestamp")
     func reorder() throws {
         var stage = try PhoneStage()

@@ -22,6 +22,16 @@ struct FaultWireTests {
         }
     }
 
+    @Test("A known reason is spelled as the quirks have it")
+    func spelling() async throws {
+        try await meet(#"{"action": "refuse", "reason": "ServiceUnavailable"}"#) { running, client in
+            #expect(try await client.list().text == #"{"reason":"ServiceUnavailable"}"#)
+            try running.simulator.setQuirk("service-unavailable", to: "Service Unavailable")
+            #expect(try await client.list().text == #"{"reason":"Service Unavailable"}"#)
+            #expect(running.simulator.journal().map(\.reason) == [.serviceUnavailable, .serviceUnavailable])
+        }
+    }
+
     @Test("A delay answers in the end, processed at once")
     func delay() async throws {
         try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { running, client in

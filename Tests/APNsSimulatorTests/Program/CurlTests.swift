@@ -42,6 +42,21 @@ struct CurlTests {
     }
 
     @Test(
+        "TLS asks for a client certificate, and does without", arguments: ["-tls1_2", "-tls1_3"])
+    func clientCertificate(version: String) async throws {
+        let folder = try TemporaryFolder()
+        try await RunningSimulator.with(in: folder.path) { running in
+            let addresses = running.addresses
+            let output = try await Shell.run(
+                "openssl s_client \(version) -alpn h2 -CAfile '\(addresses.caFile)' "
+                    + "-connect 127.0.0.1:\(addresses.developmentPort) </dev/null 2>&1")
+            // What s_client says of a CertificateRequest, and of nothing else.
+            #expect(output.text.contains("Requested Signature Algorithms"), "\(output.text)")
+            #expect(output.text.contains("ALPN protocol: h2"))
+        }
+    }
+
+    @Test(
         "Its certificate names this machine and Apple's hosts",
         arguments: [
             "localhost", "simulator", "api.push.apple.com", "api.sandbox.push.apple.com",

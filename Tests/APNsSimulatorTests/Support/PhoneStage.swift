@@ -39,8 +39,18 @@ struct PhoneStage {
         _ number: Int, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
         extra: String = "", postponing: Bool = false
     ) throws {
+        try send(
+            state: #"{"n":\#(number)}"#, at: seconds, timestamp: timestamp, event: event, expiresIn: expiresIn,
+            extra: extra, postponing: postponing)
+    }
+
+    /// Broadcasts any state.
+    mutating func send(
+        state: String, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
+        extra: String = "", postponing: Bool = false
+    ) throws {
         let stamp = Self.epoch + (timestamp ?? Int(seconds))
-        let body = #"{"aps":{"timestamp":\#(stamp),"event":"\#(event)","content-state":{"n":\#(number)}\#(extra)}}"#
+        let body = #"{"aps":{"timestamp":\#(stamp),"event":"\#(event)","content-state":\#(state)\#(extra)}}"#
         let expiration = expiresIn == 0 ? 0 : Self.epoch + Int(seconds) + expiresIn
         let request = SimulatorRequest(
             environment: .development, method: "POST", path: "/4/broadcasts/apps/\(Bench.bundleID)",
