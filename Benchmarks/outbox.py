@@ -14,7 +14,10 @@ TEAM = "SIMULATOR1"
 
 
 def sql(text, database=TARGET):
-    run = subprocess.run([PSQL, database, "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], capture_output=True, text=True)
+    # Each statement a transaction of its own, as VACUUM wants it.
+    run = subprocess.run(
+        [PSQL, database, "-XAtq", "-v", "ON_ERROR_STOP=1", *[part for one in text.split("; ") for part in ("-c", one)]],
+        capture_output=True, text=True)
     if run.returncode:
         sys.exit(run.stderr)
     return run.stdout.strip()
@@ -153,7 +156,8 @@ def h2load_seconds(stage, requests, environment="production"):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as body:
         json.dump({"aps": {"timestamp": int(time.time()), "event": "update", "content-state": content(1)}}, body)
         body.flush()
-        # Two connections, each with the first request alone: the stream limit of a connection that has no token yet.
+        # A connection takes one stream until it has seen a token; h2load begins with all of them and counts the others
+        # as failed. The time is that of the rest, for as many requests.
         run = subprocess.run(
             ["h2load", "-n", str(requests), "-c", "2", "-m", "100", "-d", body.name,
              "-H", f"authorization: bearer {stage.token()}", "-H", "apns-push-type: Liveactivity", "-H", "apns-priority: 10",
@@ -161,9 +165,9 @@ def h2load_seconds(stage, requests, environment="production"):
              f"{stage.hosts[environment]}/4/broadcasts/apps/{app}"], capture_output=True, text=True)
     found = re.search(r"finished in ([\d.]+)(ms|s)", run.stdout)
     good = re.search(r"status codes: (\d+) 2xx", run.stdout)
-    if not found or not good or int(good.group(1)) != requests:
+    if not found or not good or int(good.group(1)) < requests - 2 * 100:
         sys.exit(run.stdout + run.stderr)
-    return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1)
+    return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) * requests / int(good.group(1))
 
 
 def sql_seconds(rows, batch=500):

@@ -7,6 +7,8 @@ package import Postgres
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
+    /// The outbox's connections.
+    package let outboxPool: PostgresPool
     private let cluster: PostgresCluster?
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
@@ -33,19 +35,23 @@ package struct DatabaseSession: Sendable {
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(
-                pool: PostgresPool(configuration: .stores(connectionString: url), logger: logger), cluster: nil)
+            return DatabaseSession(url: url, cluster: nil, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
-                return DatabaseSession(
-                    pool: PostgresPool(configuration: .stores(connectionString: url), logger: logger), cluster: cluster)
+                return DatabaseSession(url: url, cluster: cluster, logger: logger)
             } catch {
                 await cluster.stop()
                 throw StartError("\(error)")
             }
         }
+    }
+
+    private init(url: String, cluster: PostgresCluster?, logger: Logger) {
+        pool = PostgresPool(configuration: .stores(connectionString: url), logger: logger)
+        outboxPool = PostgresPool(configuration: .outbox(connectionString: url), logger: logger)
+        self.cluster = cluster
     }
 
     /// The API keys in the database.
@@ -62,6 +68,7 @@ package struct DatabaseSession: Sendable {
 
     package func close() async {
         await pool.close()
+        await outboxPool.close()
         await cluster?.stop()
     }
 

@@ -45,7 +45,7 @@ package struct Server: Sendable {
         let apps = PostgresAppStore(store)
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
-        let outbox = PostgresOutbox(store)
+        let outbox = PostgresOutbox(Database(database.outboxPool))
         let keys = PostgresKeyStore(store)
         let quirks = PostgresQuirkStore(store)
         let reconciliations = PostgresReconciliationStore(store)

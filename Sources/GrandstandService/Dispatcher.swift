@@ -84,20 +84,20 @@ package final class Dispatcher: Service {
     }
 
     private func claimLoop() async {
-        await withTaskGroup(of: Void.self) { sends in
+        // Discarding: an ordinary group keeps every send that has ended, for as long as the loop runs.
+        let drain = await withDiscardingTaskGroup(returning: Task<Void, any Error>.self) { sends in
             while !flights.isStopping, !Task.isCancelled {
                 let pause = await round { delivery in
                     sends.addTask { await self.send(delivery) }
                 }
                 await doorbell.wait(atMost: pause)
             }
-            let deadline = Task {
-                try? await Task.sleep(for: settings.drain)
-                return flights.abandon()
+            return Task {
+                try await Task.sleep(for: settings.drain)
+                flights.abandon()
             }
-            await sends.waitForAll()
-            deadline.cancel()
         }
+        drain.cancel()
     }
 
     /// Claims as much as may be under way.

@@ -57,6 +57,36 @@ struct KillTests {
         await simulator.stop()
     }
 
+    @Test func `what a killed replica had under way goes again through another within ten seconds, as it was`()
+        async throws
+    {
+        try await Stage.place { environment, simulator in
+            let secret = try await Stage.secret(environment)
+            let first = try await ServerProcess.start(environment)
+            let api = HTTPCaller(url: first.url, secret: secret)
+            try await Stage.putApp(api)
+            let audience = Stage.audience(.production, .mostRecentMessageStored)
+            _ = try await api("PUT", "/v1/events/derby", #"{"name": "Derby", "audiences": [\#(audience)]}"#)
+            _ = try await until("the event has its channel") {
+                simulator.channels(of: Stage.bundleID, in: .production).isEmpty ? nil : true
+            }
+            let hold = simulator.hold { $0.isBroadcast }
+            let body = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#
+            let answer = try await api("POST", "/v1/events/derby/broadcasts", body)
+            #expect(answer.status == 202)
+            let lost = try #require(try await simulator.requests(1) { $0.request.isBroadcast }.first)
+            let second = try await ServerProcess.start(environment)
+            let killed = ContinuousClock.now
+            first.kill9()
+            hold.release()
+            let again = try await simulator.requests(2) { $0.request.isBroadcast }[1]
+            #expect(killed.duration(to: .now) < .seconds(10))
+            #expect(again.request.body == lost.request.body)
+            #expect(again.request[header: "apns-request-id"] == lost.request[header: "apns-request-id"])
+            second.kill9()
+        }
+    }
+
     private static func migrated(_ cluster: PostgresCluster) async throws -> String {
         let connectionString = try await cluster.start()
         let pool = PostgresPool(

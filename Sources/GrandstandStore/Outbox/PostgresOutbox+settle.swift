@@ -107,17 +107,22 @@ extension PostgresOutbox {
         not exists (select from deliveries s where s.lane = l.id and s.settled_at is null and s.state = 'sending')
         """
 
+    /// One look at what each lane has pending: whether something of it is under way again, how urgent it is, and when its
+    /// head may go.
     private static func giveBack(_ rows: [SettlementRow], now: Date) -> PostgresQuery {
         """
         update lanes l set leased_by = null, leased_until = null, ready_at = greatest(l.ready_at, r.held_until),
-            is_urgent = coalesce((select bool_or(d.is_end or d.priority = 10) from deliveries d
-                where d.lane = l.id and d.settled_at is null), false),
-            due_at = (
-                select case when l.channel is null then h.expires_at
-                    else greatest(\(now), r.held_until, coalesce(h.next_attempt_at, l.ready_at)) end
-                from deliveries h where h.lane = l.id and h.settled_at is null order by h.id limit 1)
+            is_urgent = coalesce(p.is_urgent, false),
+            due_at = case when p.expires_at is null then null
+                when l.channel is null then p.expires_at
+                else greatest(\(now), r.held_until, coalesce(p.next_attempt_at, l.ready_at)) end
         from unnest(\(rows.map(\.settlement.lane)), \(rows.map(\.heldUntil))) as r(id, held_until)
-        where l.id = r.id and \(nothingUnderWay)
+        cross join lateral (
+            select bool_or(d.state = 'sending') as is_under_way, bool_or(d.is_end or d.priority = 10) as is_urgent,
+                (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
+                (array_agg(d.expires_at order by d.id))[1] as expires_at
+            from deliveries d where d.lane = r.id and d.settled_at is null) p
+        where l.id = r.id and p.is_under_way is not true
         """
     }
 }

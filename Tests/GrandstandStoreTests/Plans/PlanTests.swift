@@ -102,7 +102,7 @@ struct PlanTests {
             "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 "
             + "-c auto_explain.log_level=notice -c client_min_messages=notice"
         let escaped = options.replacing(" ", with: "%20").replacing("=", with: "%3D")
-        var configuration = PostgresConfiguration.stores(
+        var configuration = PostgresConfiguration.outbox(
             connectionString: connectionString.contains("://")
                 ? "\(connectionString)&options=\(escaped)" : "\(connectionString) options='\(options)'")
         configuration.maximumConnections = 2
