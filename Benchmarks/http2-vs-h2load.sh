@@ -4,9 +4,10 @@
 # nghttpd (one worker) runs on core 1, the client under test on core 0; three rounds, the clients taking turns;
 # 600-byte POSTs over TLS; CASES are connections x requests in flight on each. Prints the runs with the median rate.
 # Needs the Debian packages nghttp2-server, nghttp2-client, openssl and time, and two cores. With HTTPX_PYTHON, a Python
-# that has httpx[http2] (from PyPI), that is measured too.
+# that has httpx[http2] (from PyPI), that is measured too; and async-http-client where it was built.
 #
 #     GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
+#     swift build -c release --package-path Benchmarks/AsyncHTTPClientBenchmark
 #     Benchmarks/http2-vs-h2load.sh [requests per run, default 100000]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +16,7 @@ requests=${1:-100000}
 rounds=${ROUNDS:-3}
 port=${PORT:-$((20000 + RANDOM % 20000))}
 benchmark=${HTTP2_BENCHMARK:-.build/release/HTTP2Benchmark}
+ahc=${AHC_BENCHMARK:-Benchmarks/AsyncHTTPClientBenchmark/.build/release/AsyncHTTPClientBenchmark}
 
 for tool in nghttpd h2load openssl taskset /usr/bin/time; do
     command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install nghttp2-server nghttp2-client openssl util-linux time" >&2; exit 1; }
@@ -67,12 +69,13 @@ h2load_latency() {  # connections in-flight
         awk '{ v[NR] = $1 } END { printf "p50 %.2f ms, p99 %.2f ms", v[int(NR / 2) + 1] / 1000, v[int(NR * .99)] / 1000 }'
 }
 
-ours() {  # connections in-flight pool|loop: the same, then the program's own line
-    local line
-    line=$(taskset -c 0 "$benchmark" 127.0.0.1 "$port" "$work/cert.pem" "$1" "$2" "$requests" "$3")
-    echo "$line" >>"$work/ours.log"
+swift_run() {  # program requests connections in-flight [pool|loop]: the same, then the latencies
+    local line program=$1 count=$2
+    shift 2
+    line=$(taskset -c 0 "$program" 127.0.0.1 "$port" "$work/cert.pem" "$1" "$2" "$count" "${@:3}")
+    echo "$line" >>"$work/swift.log"
     echo "$line" | sed -E 's|^([0-9]+) requests/s, (p50 .* ms, p99 .* ms), ([0-9.]+) CPU s, .* ([0-9]+) MB peak|\1 \3 \4 \2|' |
-        awk -v n="$requests" '{ $2 = sprintf("%.1f", $2 * 1e6 / n); print }'
+        awk -v n="$count" '{ $2 = sprintf("%.1f", $2 * 1e6 / n); print }'
 }
 
 python_run() {  # connections in-flight: httpx, a fiftieth of the requests
@@ -89,12 +92,16 @@ for case in ${CASES:-1x100 1x500 2x1000}; do
     rm -f "$work"/runs.*
     for _ in $(seq "$rounds"); do
         h2load_run "$connections" "$in_flight" >>"$work/runs.h2load"
-        ours "$connections" "$in_flight" loop >>"$work/runs.loop"
-        ours "$connections" "$in_flight" pool >>"$work/runs.pool"
+        swift_run "$benchmark" "$requests" "$connections" "$in_flight" loop >>"$work/runs.loop"
+        swift_run "$benchmark" "$requests" "$connections" "$in_flight" pool >>"$work/runs.pool"
+        # A tenth of the requests: it takes ten times as long for each, and more.
+        if [ -x "$ahc" ]; then
+            swift_run "$ahc" $((requests / 10)) "$connections" "$in_flight" >>"$work/runs.ahc"
+        fi
         if [ -n "${HTTPX_PYTHON-}" ]; then python_run "$connections" "$in_flight" >>"$work/runs.httpx"; fi
     done
     read -r base base_cpu _ < <(median <"$work/runs.h2load")
-    for client in h2load loop pool httpx; do
+    for client in h2load loop pool ahc httpx; do
         [ -f "$work/runs.$client" ] || continue
         read -r rate cpu megabytes latency < <(median <"$work/runs.$client")
         if [ "$client" = h2load ]; then latency=$(h2load_latency "$connections" "$in_flight"); fi
@@ -103,7 +110,7 @@ for case in ${CASES:-1x100 1x500 2x1000}; do
             "$(awk "BEGIN { printf \"%.2f\", $cpu / $base_cpu }")" "$megabytes" "$latency"
     done
 done
-if grep -v ", 0 failed," "$work/ours.log"; then
-    echo "some of our requests failed" >&2
+if grep -v ", 0 failed," "$work/swift.log"; then
+    echo "some requests failed" >&2
     exit 1
 fi
