@@ -36,8 +36,6 @@ struct Devices: Sendable {
     /// Rises with every change of what some lock screen shows, time aside.
     private(set) var version = 0
 
-    var isEmpty: Bool { byID.isEmpty }
-
     var sorted: [Device] { byID.values.sorted { $0.id < $1.id } }
 
     func listens(to channel: SimulatorState.ChannelKey) -> Bool { listeners[channel] != nil }
@@ -76,8 +74,6 @@ struct Devices: Sendable {
             return body(&device)
         }
     }
-
-    mutating func restore(_ token: String, _ address: Address) { tokens[token] = address }
 
     /// The token is no good any more.
     mutating func retire(_ token: String, _ reason: APNsReason, now: Date) -> Bool {

@@ -25,16 +25,18 @@ struct LivePush: Sendable {
 
     /// `nil` for what a device drops: no JSON, no event, no whole number as timestamp.
     init?(_ body: [UInt8]) {
-        guard let aps = JSONObject(body)?.object("aps"), case .string(let name)? = aps["event"],
+        guard let aps = JSONObject(body)?.aps, case .string(let name)? = aps["event"],
             let event = Event(rawValue: name), let timestamp = aps["timestamp"]?.integer
         else { return nil }
         func text(_ name: String) -> [UInt8]? {
             if case .object(let range)? = aps[name] { Array(body[range]) } else { nil }
         }
-        func date(_ name: String) -> Date? {
-            guard case .number(let text)? = aps[name], let seconds = Double(text) else { return nil }
-            return Date(timeIntervalSince1970: seconds)
+        // JSON has numbers that are infinite to a Double, and no way to write those back.
+        func number(_ name: String) -> Double? {
+            guard case .number(let text)? = aps[name], let number = Double(text), number.isFinite else { return nil }
+            return number
         }
+        func date(_ name: String) -> Date? { number(name).map { Date(timeIntervalSince1970: $0) } }
         func string(_ name: String) -> String? {
             if case .string(let text)? = aps[name] { text } else { nil }
         }
@@ -46,7 +48,7 @@ struct LivePush: Sendable {
         alert = text("alert") ?? string("alert").map { Array(JSONText.quoted($0).utf8) }
         staleDate = date("stale-date")
         dismissalDate = date("dismissal-date")
-        if case .number(let text)? = aps["relevance-score"] { relevance = Double(text) }
+        relevance = number("relevance-score")
         inputPushChannel = string("input-push-channel")
         asksForToken = aps["input-push-token"]?.integer == 1
     }

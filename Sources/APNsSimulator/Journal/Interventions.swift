@@ -22,8 +22,6 @@ struct Interventions: Sendable {
         rules.append(Rule(remaining: count, matches: matches, action: action))
     }
 
-    mutating func removeAll() { rules.removeAll() }
-
     /// The action for `request`, using it up where it is counted.
     mutating func claim(_ request: SimulatorRequest) -> Action? {
         guard !rules.isEmpty else { return nil }

@@ -13,7 +13,7 @@ struct Journal: Sendable {
     /// About so many bytes of entries are kept, however many entries that is.
     static let byteCapacity = 32 << 20
 
-    private var ring: Ring<JournalEntry>
+    private var ring: Ring<JournalRecord>
     private var bytes = 0
     private var waiters: [Waiter] = []
     private var recorded = 0
@@ -23,7 +23,7 @@ struct Journal: Sendable {
     /// - Parameter capacity: entries kept; 0 keeps none (those who wait are served all the same).
     init(capacity: Int) { ring = Ring(capacity: capacity) }
 
-    var entries: [JournalEntry] { ring.elements }
+    var entries: [JournalEntry] { ring.elements.map(\.entry) }
 
     mutating func removeAll() {
         ring.removeAll()
@@ -37,8 +37,9 @@ struct Journal: Sendable {
         recorded += 1
         var entry = entry
         entry.number = recorded
-        bytes += entry.size
-        if let gone = ring.append(entry) { bytes -= gone.size }
+        let record = JournalRecord(entry)
+        bytes += record.size
+        if let gone = ring.append(record) { bytes -= gone.size }
         while bytes > Self.byteCapacity, let gone = ring.removeOldest() { bytes -= gone.size }
         guard !waiters.isEmpty else { return [] }
         for index in waiters.indices where waiters[index].matches(entry) { waiters[index].found.append(entry) }

@@ -32,11 +32,4 @@ package struct JournalEntry: Sendable, Hashable {
     package var fate: Fate
     /// The name of the fault that acted on it.
     package var fault: String?
-
-    /// About so many bytes are kept for it.
-    var size: Int {
-        request.headers.reduce(256 + request.path.utf8.count + request.body.count) {
-            $0 + $1.name.utf8.count + $1.value.utf8.count + 64
-        }
-    }
 }

@@ -27,11 +27,6 @@ extension Simulator {
         look { $0.interventions.add(.drop, count: count, where: matches) }
     }
 
-    /// Takes back every rule. Answers withheld so far wait for their hold's release all the same.
-    package func removeInterventions() {
-        look { $0.interventions.removeAll() }
-    }
-
     /// Turns the Broadcast capability of an app on or off, as in Apple's developer portal. Off deletes every channel
     /// of the app in both environments, irreversibly.
     package func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {

@@ -5,10 +5,11 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// APNs' broadcast channels as a program: real HTTP/2 over TLS, a port per environment, state in memory.
+/// APNs for Live Activities as a program: real HTTP/2 over TLS, a port per environment, state in memory, and in a file
+/// when asked for.
 ///
 /// Start it once with `start()` (tests, a demo), or let a service group `run()` it. After `stop()` it is done; another
-/// one with the same folder has the same certificate authority and keys, and no channels.
+/// one with the same folder has the same certificate authority and keys, and channels only if they were kept.
 package final class Simulator: Service {
     /// As it was made; they do not change.
     package let options: SimulatorOptions

@@ -4,7 +4,7 @@ package struct Quirk: Sendable {
     package let name: String
     /// What it is about, in one line.
     package let summary: String
-    /// Who says so: see the list of sources in docs/simulator.md.
+    /// Who says so: docs/conformance.md lists most sources.
     package let source: String
     /// All values, the default first.
     package let values: [String]

@@ -12,7 +12,10 @@ enum RequestID {
             case 8, 13, 18, 23:
                 guard byte == UInt8(ascii: "-") else { return false }
             default:
-                guard Self.digits.contains(byte) else { return false }
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): break
+                default: return false
+                }
             }
         }
         return true
@@ -32,12 +35,11 @@ enum RequestID {
                     position += 1
                 }
                 let word = nibble < 16 ? high : low
-                text[position] = digits[Int(word >> UInt64(60 - nibble % 16 * 4) & 0xF)]
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - nibble % 16 * 4) & 0xF)
+                text[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
                 position += 1
             }
             return position
         }
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 }

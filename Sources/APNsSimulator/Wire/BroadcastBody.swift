@@ -20,7 +20,7 @@ enum BroadcastBody {
         if isCut || body.count > APNsLimits.broadcastPayload { throw Refusal(.payloadTooLarge) }
         guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
         if rule == .lenient { return }
-        guard let aps = object.object("aps"), aps["event"] != .string("start"), isSound(aps) else {
+        guard let aps = object.aps, aps["event"] != .string("start"), isSound(aps) else {
             throw Refusal(.badRequestPayload)
         }
     }

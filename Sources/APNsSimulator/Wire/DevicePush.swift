@@ -21,7 +21,7 @@ enum DevicePush {
         if isCut || body.count > APNsLimits.devicePayload { throw Refusal(.payloadTooLarge) }
         guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
         if rule == .lenient { return }
-        guard let aps = object.object("aps"), BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
+        guard let aps = object.aps, BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
         let starts = aps["event"] == .string("start")
         if let isStart, isStart != starts { throw Refusal(.badRequestPayload) }
         if starts, !isSoundStart(aps) { throw Refusal(.badRequestPayload) }

@@ -1,7 +1,7 @@
-/// The members of one JSON object, its values only as far as a check needs them.
+/// The members of one JSON object and of its `aps`, values only as far as a check needs them.
 ///
-/// The simulator keeps bodies as bytes and builds no tree: content state belongs to the app, and only the outer
-/// members have a meaning to APNs.
+/// The simulator keeps bodies as bytes and builds no tree: content state belongs to the app, and only these members have
+/// a meaning to APNs.
 struct JSONObject {
     enum Value: Hashable {
         case null
@@ -23,14 +23,21 @@ struct JSONObject {
     struct Member {
         var name: String
         var value: Value
+        /// Those of `aps`.
+        var members: [Member] = []
     }
 
     /// In the order written.
     private let members: [Member]
-    private let text: [UInt8]
 
     /// Of two members with one name, the last counts, as in most parsers. They are few: no table is made of them.
     subscript(name: String) -> Value? { members.last { $0.name == name }?.value }
+
+    /// The object `aps` within this one; `nil` when there is none.
+    var aps: JSONObject? {
+        guard let aps = members.last(where: { $0.name == Self.inner }), case .object = aps.value else { return nil }
+        return JSONObject(members: aps.members)
+    }
 
     var names: [String] { members.map(\.name) }
 
@@ -41,20 +48,11 @@ struct JSONObject {
     init?(_ text: [UInt8]) {
         guard String(validating: text, as: UTF8.self) != nil else { return nil }
         var scanner = JSONScanner(text, from: 0)
-        guard let members = scanner.document() else { return nil }
-        self.text = text
+        guard let members = scanner.document(inner: Self.inner) else { return nil }
         self.members = members
     }
 
-    /// An object within this one; `nil` when `name` is not an object.
-    func object(_ name: String) -> JSONObject? {
-        guard case .object(let range)? = self[name] else { return nil }
-        var scanner = JSONScanner(text, from: range.lowerBound)
-        return scanner.object().map { JSONObject(members: $0, text: text) }
-    }
+    private init(members: [Member]) { self.members = members }
 
-    private init(members: [Member], text: [UInt8]) {
-        self.members = members
-        self.text = text
-    }
+    private static let inner = "aps"
 }

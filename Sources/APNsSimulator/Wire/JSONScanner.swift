@@ -12,30 +12,39 @@ struct JSONScanner {
     }
 
     /// The whole text as one object.
-    mutating func document() -> [JSONObject.Member]? {
+    ///
+    /// - Parameter inner: the member whose members are wanted, too.
+    mutating func document(inner: String) -> [JSONObject.Member]? {
         skipSpace()
-        guard let members = object() else { return nil }
+        guard let members = object(depth: 0, inner: inner) else { return nil }
         skipSpace()
         return index == text.count ? members : nil
     }
 
-    /// The object that begins here: its members, not theirs.
-    mutating func object() -> [JSONObject.Member]? {
+    /// The object that begins here: its members, and those of `inner`, if that is an object among them.
+    private mutating func object(depth: Int, inner: String?) -> [JSONObject.Member]? {
         var members: [JSONObject.Member] = []
-        let isWhole = walkObject(depth: 0) { scanner in
-            guard let name = scanner.string(), scanner.takeColon(), let value = scanner.member() else { return false }
+        members.reserveCapacity(4)
+        let isWhole = walkObject(depth: depth) { scanner in
+            guard let name = scanner.string(), scanner.takeColon() else { return false }
+            scanner.skipSpace()
+            guard name != inner || scanner.peek != UInt8(ascii: "{") else {
+                let start = scanner.index
+                guard let within = scanner.object(depth: depth + 1, inner: nil) else { return false }
+                members.append(.init(name: name, value: .object(start..<scanner.index), members: within))
+                return true
+            }
+            guard let value = scanner.value(depth: depth + 1) else { return false }
             members.append(.init(name: name, value: value))
             return true
         }
         return isWhole ? members : nil
     }
 
-    /// A value of the outer object.
-    private mutating func member() -> JSONObject.Value? {
-        skipSpace()
+    private mutating func value(depth: Int) -> JSONObject.Value? {
         let start = index
         if peek == UInt8(ascii: "\"") { return string().map { .string($0) } }
-        guard skipValue(depth: 1) else { return nil }
+        guard skipValue(depth: depth) else { return nil }
         switch text[start] {
         case UInt8(ascii: "{"): return .object(start..<index)
         case UInt8(ascii: "["): return .array
@@ -125,18 +134,29 @@ struct JSONScanner {
     private mutating func skipString() -> Bool? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         var hasEscapes = false
-        while let byte = peek {
+        while true {
+            skipPlain()
+            guard let byte = peek else { return nil }
             index += 1
             switch byte {
             case UInt8(ascii: "\""): return hasEscapes
             case UInt8(ascii: "\\"):
                 guard escape() != nil else { return nil }
                 hasEscapes = true
-            case ..<0x20: return nil
-            default: break
+            default: return nil
             }
         }
-        return nil
+    }
+
+    /// What a string holds up to its end, an escape or something forbidden: most of a body.
+    private mutating func skipPlain() {
+        index = text.withUnsafeBufferPointer { bytes in
+            var index = index
+            while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\""),
+                bytes[index] != UInt8(ascii: "\\")
+            { index += 1 }
+            return index
+        }
     }
 
     /// The inside of a string that was walked before.

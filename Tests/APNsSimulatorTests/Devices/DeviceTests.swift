@@ -53,6 +53,16 @@ struct DeviceTests {
         #expect(log.contains("8 hours ahead"))
     }
 
+    @Test("Numbers beyond all bounds leave the lock screen readable")
+    func infinite() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.send(1, at: 10, extra: #","relevance-score":1e999,"stale-date":1e999"#)
+        let shown = try #require(stage.bench.state.devices.byID["anna"]?.lockScreenJSON(at: Bench.now))
+        #expect(JSONValue(parsing: shown.text) != nil)
+        #expect(stage.shown("anna") == [#"{"n":1}"#])
+    }
+
     @Test("ActivityKit takes 4 KB, although a broadcast may be larger")
     func tooLarge() throws {
         var stage = try PhoneStage()
@@ -155,7 +165,7 @@ struct DeviceTests {
         #expect(stage.shown("anna").isEmpty)
         let isRemoved = stage.bench.state.devices.remove("anna")
         #expect(isRemoved)
-        #expect(stage.bench.state.devices.isEmpty)
+        #expect(stage.bench.state.devices.byID.isEmpty)
         try stage.send(1, at: 10)
     }
 }

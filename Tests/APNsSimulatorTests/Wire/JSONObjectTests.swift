@@ -17,9 +17,19 @@ struct JSONObjectTests {
         #expect(object["d"]?.integer == nil)
         #expect(object["s"] == .string("a\"⚽😀/"))
         #expect(object["a"] == .array)
-        #expect(object.object("o")?.names == ["x"])
-        #expect(object.object("a") == nil)
-        #expect(object.object("z") == nil)
+        #expect(object.names == ["n", "t", "f", "i", "d", "s", "a", "o"])
+        #expect(object.aps == nil)
+    }
+
+    @Test("Within aps its members are read, too; of two the last counts, whatever it is")
+    func aps() {
+        func aps(_ text: String) -> [String]? { JSONObject(Array(text.utf8))?.aps?.names }
+        #expect(aps(#"{"x":{"aps":{}},"aps":{"a":{"aps":{"b":1}},"c":[{"d":1}]}}"#) == ["a", "c"])
+        #expect(JSONObject(Array(#"{"aps":{"a":{"b":1}}}"#.utf8))?.aps?["a"] == .object(12..<19))
+        #expect(aps(#"{"aps":{"a":1},"aps":{"b":1}}"#) == ["b"])
+        #expect(aps(#"{"aps":{"a":1},"aps":[]}"#) == nil)
+        #expect(aps(#"{"\u0061ps":{"a":1}}"#) == ["a"])
+        #expect(aps(#"{"aps":{"a":1}"#) == nil)
     }
 
     @Test("Of two members with one name the last counts")
@@ -57,7 +67,7 @@ struct JSONObjectTests {
             for byte: UInt8 in [0, 0x22, 0x5B, 0x5C, 0x7B, 0x7D, 0x80, 0xFF] {
                 var changed = text
                 changed[index] = byte
-                _ = JSONObject(changed)?.object("aps")
+                _ = JSONObject(changed)?.aps
             }
         }
     }
