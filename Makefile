@@ -60,6 +60,9 @@ bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
 	Benchmarks/postgres-vs-pgbench.sh
 	Benchmarks/http2-vs-h2load.sh
+	swift build -c release --product grandstand
+	Benchmarks/simulator-vs-nghttpd.sh
+	Benchmarks/simulator-memory.sh
 	Benchmarks/ledger.sh
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C

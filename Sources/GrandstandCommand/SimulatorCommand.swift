@@ -119,7 +119,12 @@ struct SimulatorCommand: AsyncParsableCommand {
             for (device, activities) in screens {
                 let lines = activities.map { "\($0)" }
                 guard shown.updateValue(lines, forKey: device) ?? [] != lines else { continue }
-                printLine("lock screen of \(device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))")
+                let text = "lock screen of \(device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))"
+                // Names come from clients, and terminals obey control characters.
+                let visible = text.unicodeScalars.map {
+                    $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\u{FFFD}" : $0
+                }
+                printLine(String(String.UnicodeScalarView(visible)))
             }
         }
     }
