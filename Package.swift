@@ -129,15 +129,18 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "GrandstandAPI",
-            dependencies: ["GrandstandService", "Grandstand", "APNsWire", httpTypes, hummingbird, log, nioCore],
+            dependencies: [
+                "GrandstandService", "Grandstand", "APNsWire", httpTypes, hummingbird, log, nioCore, nioHTTP1,
+            ],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
-                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioPosix, nioSSL,
-                signals,
+                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioHTTP1,
+                nioPosix,
+                nioSSL, signals,
             ],
             swiftSettings: settings),
 
@@ -169,7 +172,9 @@ let package = Package(
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
         .testTarget(
             name: "GrandstandStoreTests",
-            dependencies: ["APNsWire", "Grandstand", "GrandstandStore", "GrandstandTestKit", "Postgres", log],
+            dependencies: [
+                "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "Postgres", log,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",

@@ -69,6 +69,62 @@ CREATE TYPE public.storage_policy AS ENUM (
     'mostRecentMessageStored'
 );
 
+CREATE FUNCTION public.announce_audience() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op <> 'INSERT' then perform announce_lookup('event ' || old.event_key); end if;
+    if tg_op <> 'DELETE' then perform announce_lookup('event ' || new.event_key); end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.announce_channel() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform announce_lookup('event ' || u.event_key)
+    from lanes l join audiences u on u.lane = l.id where l.channel = new.id;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.announce_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform announce_lookup('event ' || new.key);
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.announce_lane() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform announce_lookup('event ' || u.event_key) from audiences u where u.lane = new.id;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.announce_lookup(what text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into lookup_journal (subject) values (what) on conflict do nothing;
+    perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
+end
+$$;
+
+CREATE FUNCTION public.announce_subject() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform announce_lookup(tg_argv[0]);
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -279,6 +335,12 @@ ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.lookup_journal (
+    version xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    subject text NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.provider_tokens (
     team_id text NOT NULL,
     key_id text NOT NULL,
@@ -357,6 +419,9 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.lookup_journal
+    ADD CONSTRAINT lookup_journal_pkey PRIMARY KEY (version, subject);
+
 ALTER TABLE ONLY public.provider_tokens
     ADD CONSTRAINT provider_tokens_pkey PRIMARY KEY (team_id, key_id, fingerprint);
 
@@ -409,7 +474,25 @@ CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (chann
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
+
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
+
+CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
+
+CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
+
+CREATE TRIGGER announce_lookup AFTER UPDATE OF state, channel_id ON public.channels FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.channel_id IS DISTINCT FROM new.channel_id))) EXECUTE FUNCTION public.announce_channel();
+
+CREATE TRIGGER announce_lookup AFTER UPDATE ON public.events FOR EACH ROW WHEN ((((((old.starts_at IS DISTINCT FROM new.starts_at) OR (old.ends_at IS DISTINCT FROM new.ends_at)) OR (old.first_update_at IS DISTINCT FROM new.first_update_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.cancelled_at IS DISTINCT FROM new.cancelled_at))) EXECUTE FUNCTION public.announce_event();
+
+CREATE TRIGGER announce_lookup AFTER UPDATE OF channel ON public.lanes FOR EACH ROW WHEN ((old.channel IS DISTINCT FROM new.channel)) EXECUTE FUNCTION public.announce_lane();
+
+CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
+
+CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.audiences FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
+
+CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
 

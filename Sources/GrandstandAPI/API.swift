@@ -9,8 +9,10 @@ package struct API: Sendable {
         package var apps: any AppStore
         package var channels: any ChannelStore
         package var events: any EventStore
+        package var lookups: LookupReplica
         package var outbox: any Outbox
         package var keys: any KeyStore
+        package var keyMemory: any KeyMemory
         package var quirks: any QuirkStore
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
@@ -26,9 +28,10 @@ package struct API: Sendable {
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
-            keys: any KeyStore, quirks: any QuirkStore, auditLog: any AuditLog,
-            reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
+            apps: any AppStore, channels: any ChannelStore, events: any EventStore, lookups: LookupReplica,
+            outbox: any Outbox, keys: any KeyStore, keyMemory: any KeyMemory, quirks: any QuirkStore,
+            auditLog: any AuditLog, reconciliations: any ReconciliationStore, gateway: any APNsGateway,
+            desk: ChannelDesk,
             reconciliationDesk: ReconciliationDesk,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
@@ -37,8 +40,10 @@ package struct API: Sendable {
             self.apps = apps
             self.channels = channels
             self.events = events
+            self.lookups = lookups
             self.outbox = outbox
             self.keys = keys
+            self.keyMemory = keyMemory
             self.quirks = quirks
             self.auditLog = auditLog
             self.reconciliations = reconciliations
@@ -62,6 +67,11 @@ package struct API: Sendable {
         table.router(keys: dependencies.keys).buildResponder()
     }
 
+    /// What answers lookups ahead of it, for a server to put into each connection's pipeline.
+    package func lookupDesk() -> LookupDesk {
+        LookupDesk(replica: dependencies.lookups, keys: dependencies.keyMemory, now: dependencies.now)
+    }
+
     var table: RouteTable {
         let d = dependencies
         return RouteTable(
@@ -76,7 +86,7 @@ package struct API: Sendable {
                 + BroadcastRoutes(
                     events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
                 ).routes
-                + LookupRoutes(events: d.events, now: d.now).routes
+                + LookupRoutes(events: d.events, replica: d.lookups, now: d.now).routes
                 + QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes
                 + HealthRoutes(readiness: d.readiness).routes)
     }

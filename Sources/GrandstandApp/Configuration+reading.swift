@@ -44,6 +44,7 @@ extension Configuration {
         reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
         reconcileDeleteBudget = try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000) ?? 100
         history = 86_400 * (try settings.seconds("GRANDSTAND_HISTORY_DAYS", in: 1...3_650) ?? 30)
+        lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info

@@ -61,6 +61,8 @@ package struct Configuration: Sendable {
     package var reconcileDeleteBudget: Int
     /// Seconds settled broadcasts are kept.
     package var history: TimeInterval
+    /// Seconds for which lookups are answered from memory while the database cannot confirm them.
+    package var lookupStaleness: TimeInterval
     /// How long a stop waits for sends under way.
     package var drain: Duration
     package var logLevel: Logger.Level

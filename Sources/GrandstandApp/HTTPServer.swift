@@ -21,15 +21,18 @@ struct HTTPServer: Service {
         // Hummingbird says at info what this logs itself.
         if logger.logLevel == .info { logger.logLevel = .notice }
         let application = Application(
-            responder: api.responder(), server: try Self.server(configuration),
+            responder: api.responder(), server: try Self.server(configuration, api.lookupDesk()),
             configuration: .init(address: .hostname(configuration.host, port: configuration.port)),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
         try await application.run()
     }
 
-    private static func server(_ configuration: Configuration) throws -> HTTPServerBuilder {
-        let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(60)))
+    private static func server(_ configuration: Configuration, _ desk: LookupDesk) throws -> HTTPServerBuilder {
+        let http = HTTPServerBuilder { responder in
+            LookupChannel(
+                base: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(60))), desk: desk)
+        }
         guard let tls = configuration.tls else { return http }
         return try .tls(http, tlsConfiguration: tlsConfiguration(tls))
     }

@@ -25,6 +25,8 @@ package struct Server: Sendable {
     private let dispatchers: [Dispatcher]
     private let janitor: Janitor
     private let api: API
+    private let lookups: LookupReplica
+    private let cachedKeys: CachedKeyStore
     private let logger: Logger
 
     /// Opens the database and wires everything to it. What can fail fails here, before anything is listened on.
@@ -46,7 +48,10 @@ package struct Server: Sendable {
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
         let outbox = PostgresOutbox(Database(database.outboxPool))
-        let keys = PostgresKeyStore(store)
+        let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
+        let lookups = LookupReplica(
+            source: PostgresLookupSource(store), events: events, keys: keys,
+            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
         let quirks = PostgresQuirkStore(store)
         let reconciliations = PostgresReconciliationStore(store)
 
@@ -77,6 +82,8 @@ package struct Server: Sendable {
         self.gateway = gateway
         self.signals = signals
         self.keys = keys
+        cachedKeys = keys
+        self.lookups = lookups
         self.logger = logger
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
@@ -101,8 +108,10 @@ package struct Server: Sendable {
             history: PostgresHistory(store), settings: .init(keep: configuration.history), now: now, logger: logger)
         api = API(
             API.Dependencies(
-                apps: apps, channels: channels, events: events, outbox: outbox, keys: keys, quirks: quirks,
-                auditLog: PostgresAuditLog(store), reconciliations: reconciliations, gateway: gateway, desk: desk,
+                apps: apps, channels: channels, events: events, lookups: lookups, outbox: outbox, keys: keys,
+                keyMemory: keys, quirks: quirks, auditLog: PostgresAuditLog(store), reconciliations: reconciliations,
+                gateway: gateway,
+                desk: desk,
                 reconciliationDesk: ReconciliationDesk(
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
@@ -135,6 +144,8 @@ package struct Server: Sendable {
         let services: [(role: Configuration.Role?, service: any Service, name: String)] =
             [
                 (nil, SignalService(signals: signals), "signals"),
+                (.api, KeyService(keys: cachedKeys), "keys"),
+                (.api, lookups, "lookups"),
                 (.reconcile, reconciler, "reconciler"),
                 (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
                 (.reconcile, provisioner, "provisioner"),
@@ -195,6 +206,15 @@ private struct SignalService: Service {
 
     func run() async {
         await cancelWhenGracefulShutdown { await signals.run() }
+    }
+}
+
+/// Keeps the keys in memory true.
+private struct KeyService: Service {
+    let keys: CachedKeyStore
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await keys.run() }
     }
 }
 

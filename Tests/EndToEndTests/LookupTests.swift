@@ -1,6 +1,9 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// The hot path.
@@ -33,8 +36,10 @@ struct LookupTests {
             #expect(lowercase.body == first.body)
 
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
-            let live = try await stage.api("GET", Self.path, headers: ["If-None-Match": tag])
-            #expect(live.status == 200)
+            let live = try await until("memory has heard of it", within: .seconds(1)) {
+                let answer = try await stage.api("GET", Self.path, headers: ["If-None-Match": tag])
+                return answer.status == 200 ? answer : nil
+            }
             #expect(live.json["state"]?.string == "live")
             #expect(live.headers["etag"] != tag)
         }
@@ -57,6 +62,69 @@ struct LookupTests {
             hold.release()
             _ = try await stage.settled(id)
             #expect(try await stage.api("GET", Self.path + "?include=all").status == 422)
+        }
+    }
+
+    @Test func `many events at once: what there is, and why the rest is missing`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let single = try await stage.api("GET", Self.path)
+            let path = "/v1/lookup/com.example.stadium/development"
+            let answer = try await stage.api("POST", path, #"{"eventKeys": ["derby", "cup", "no key"]}"#)
+            #expect(answer.status == 200)
+            #expect(
+                answer.text
+                    == #"{"items":[\#(single.text)],"missing":[{"eventKey":"cup","reason":"event-not-found"},"#
+                    + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
+            let many = (1...101).map { "\"\($0)\"" }.joined(separator: ",")
+            for body in [#"{"eventKeys": []}"#, #"{"eventKeys": [1]}"#, "{}", #"{"eventKeys": [\#(many)]}"#] {
+                let refused = try await stage.api("POST", path, body)
+                #expect(refused.status == 422, "\(body)")
+            }
+            _ = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 1}}"#)
+            try await until("it is over", within: .seconds(1)) {
+                try await stage.api("GET", Self.path).status == 410 ? () : nil
+            }
+            let ended = try await stage.api("POST", path, #"{"eventKeys": ["derby"]}"#)
+            #expect(ended.json["missing"]?[0]?["reason"]?.string == "event-ended")
+        }
+    }
+
+    @Test func `a key is let in for its scope and app only, memory or not`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            #expect(try await stage.caller([.lookup], app: Stage.bundleID)("GET", Self.path).status == 200)
+            #expect(try await stage.caller([.operate])("GET", Self.path).status == 403)
+            #expect(try await HTTPCaller(url: stage.url, secret: "gs_none")("GET", Self.path).status == 401)
+            #expect(try await HTTPCaller(url: stage.url)("GET", Self.path).status == 401)
+            _ = try await stage.api(
+                "PUT", "/v1/apps/com.example.Other",
+                #"{"name": "Other", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1"}"#)
+            #expect(try await stage.caller([.lookup], app: "com.example.Other")("GET", Self.path).status == 403)
+        }
+    }
+
+    @Test func `another replica knows of a change, and of a revoked key, within a second`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { one in
+                try await Stage.serve(environment, simulator: simulator) { two in
+                    try await one.putLiveEvent()
+                    let (key, secret) = try await one.server.keys.create(
+                        name: "phone", scopes: [.lookup], bundleID: nil)
+                    let phone = HTTPCaller(url: two.url, secret: secret)
+                    try await until("the other replica knows the event", within: .seconds(1)) {
+                        try await phone("GET", Self.path).status == 200 ? () : nil
+                    }
+                    _ = try await one.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+                    try await until("it is live there too", within: .seconds(1)) {
+                        try await phone("GET", Self.path).json["state"]?.string == "live" ? () : nil
+                    }
+                    #expect(try await one.server.keys.revoke(key.id, now: Date()))
+                    try await until("the key is refused there", within: .seconds(1)) {
+                        try await phone("GET", Self.path).status == 401 ? () : nil
+                    }
+                }
+            }
         }
     }
 }

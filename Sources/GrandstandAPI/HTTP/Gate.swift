@@ -13,22 +13,28 @@ struct Gate: Sendable {
         guard let secret = Self.bearer(request.headers[.authorization]) else {
             throw Problem(.unauthenticated, "Send your key as Authorization: Bearer <secret>.")
         }
-        guard let key = try await keys.authenticate(secret) else {
+        guard let key = try await keys.authenticate(String(secret)) else {
             throw Problem(
                 .unauthenticated, "This key is not known, or was revoked. `grandstand keys create` makes one.")
         }
-        if case .scope(let scope) = route.access, !key.holds(scope) {
-            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
-        }
+        try Self.check(key, for: route.access)
         return key
     }
 
+    /// The one check of scopes.
+    ///
+    /// - Throws: `forbidden`.
+    static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
+        guard case .scope(let scope) = access, !key.holds(scope) else { return }
+        throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
+    }
+
     /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
-    private static func bearer(_ header: String?) -> String? {
+    static func bearer(_ header: String?) -> Substring? {
         guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2,
             parts[0].lowercased() == "bearer", !parts[1].isEmpty
         else { return nil }
-        return String(parts[1])
+        return parts[1]
     }
 }
 

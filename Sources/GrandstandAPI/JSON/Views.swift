@@ -200,18 +200,3 @@ extension Quota: JSONWritable {
         }
     }
 }
-
-extension LookupEntry: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("eventKey", eventKey.rawValue)
-            object.member("channelId", channelID)
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            if let contentState { object.member("contentState", raw: contentState) }
-            if let timestamp { object.member("timestamp", timestamp) }
-        }
-    }
-}

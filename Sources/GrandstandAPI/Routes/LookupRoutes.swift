@@ -1,16 +1,24 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
 /// `/v1/lookup`: what apps ask before they start a Live Activity, by the million, at kick-off.
 struct LookupRoutes: Sendable {
     let events: any EventStore
+    let replica: LookupReplica
     let now: @Sendable () -> Date
 
+    /// Who may look up: here, and where `LookupDesk` answers from memory.
+    static let access = Route.Access.scope(.lookup)
+
     var routes: [Route] {
-        [Route(.get, "/v1/lookup/:bundleId/:environment/:key", .scope(.lookup), lookup)]
+        [
+            Route(.get, "/v1/lookup/:bundleId/:environment/:key", Self.access, lookup),
+            Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, batch),
+        ]
     }
 
     private func lookup(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -19,38 +27,107 @@ struct LookupRoutes: Sendable {
         let key = try context.eventKey()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
-        guard
+        if wantsState ?? false {
+            // Content is large and changes all the time; it stays in the database.
             let entry = try await events.lookup(
-                topic: bundleID.topic, in: environment, key, contentState: wantsState ?? false, now: now())
-        else {
-            throw Problem(
-                .eventNotFound, "There is no event \(key) for \(bundleID) in \(environment.rawValue).")
+                topic: bundleID.topic, in: environment, key, contentState: true, now: now())
+            return try Self.response(
+                to: request, entry.map { LookupAnswer($0) }, .confirmed, key, bundleID, environment)
         }
-        guard !entry.state.isOver else {
-            throw Problem(.eventOver, "The event \(key) is over; there is nothing to follow.")
-        }
-        guard entry.channelID != nil else {
-            throw Problem(.channelPending, "The channel of \(key) is being made. Ask again.", retryAfter: 2)
-        }
-        return Self.answer(JSONWriter.text(entry), request)
+        let (answer, freshness) = try await replica.answer(topic: bundleID.topic, in: environment, key)
+        return try Self.response(to: request, answer, freshness, key, bundleID, environment)
     }
 
-    /// 200 with the entry, or 304 when the caller has it. The ETag is strong: equal exactly when the bytes are.
-    private static func answer(_ body: [UInt8], _ request: Request) -> Response {
-        let tag = "\"\(String(FNV1a.hash(body), radix: 16))\""
-        let headers: HTTPFields = [.eTag: tag, .cacheControl: "public, max-age=10"]
-        let known = request.headers[.ifNoneMatch]?.split(separator: ",").contains { candidate in
-            let plain = candidate.trimmingPrefix { $0 == " " }.drop { $0 == "W" || $0 == "/" }
-            return plain == tag || plain == "*"
+    private static func response(
+        to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ key: EventKey,
+        _ bundleID: BundleID, _ environment: APNsEnvironment
+    ) throws -> Response {
+        switch answer {
+        case .found(let body):
+            return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
+        case .over: throw Problem(.eventOver, "The event \(key) is over; there is nothing to follow.")
+        case .pending:
+            throw Problem(.channelPending, "The channel of \(key) is being made. Ask again.", retryAfter: 2)
+        case nil:
+            throw Problem(.eventNotFound, "There is no event \(key) for \(bundleID) in \(environment.rawValue).")
         }
-        if known ?? false { return Response(status: .notModified, headers: headers) }
-        return .json(bytes: body, headers: headers)
+    }
+
+    private func batch(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        let texts = try Self.keys(try await request.json())
+        var items: [[UInt8]] = []
+        var missing: [(key: String, reason: Problem.Kind)] = []
+        var worst = LookupReplica.Freshness.confirmed
+        for text in texts {
+            guard let key = EventKey(rawValue: text) else {
+                missing.append((text, .eventNotFound))
+                continue
+            }
+            let (answer, freshness) = try await replica.answer(topic: bundleID.topic, in: environment, key)
+            if freshness != .confirmed { worst = freshness }
+            switch answer {
+            case .found(let body): items.append(body.bytes)
+            case .pending: missing.append((text, .channelPending))
+            case .over: missing.append((text, .eventOver))
+            case nil: missing.append((text, .eventNotFound))
+            }
+        }
+        var writer = JSONWriter()
+        writer.object { object in
+            object.name("items")
+            object.array(items) { $0.raw($1) }
+            object.name("missing")
+            object.array(missing) { writer, miss in
+                writer.object { object in
+                    object.member("eventKey", miss.key)
+                    object.member("reason", miss.reason.slug)
+                }
+            }
+        }
+        return .json(bytes: writer.bytes, headers: worst.headers)
+    }
+
+    /// The body's event keys, 1 to 100.
+    private static func keys(_ body: JSONValue) throws(Problem) -> [String] {
+        var fields = JSONFields(body)
+        var keys: [String] = []
+        for (index, element) in (fields.array("eventKeys", required: true, count: 1...100) ?? []).enumerated() {
+            guard case .string(let text) = element.value.kind else {
+                fields.fault("eventKeys", "Element \(index): a string was expected, not \(element.value.kindName).")
+                continue
+            }
+            keys.append(text)
+        }
+        try fields.finish()
+        return keys
     }
 }
 
-/// The 64-bit FNV-1a hash: names bytes where nobody has an interest in a collision.
-enum FNV1a {
-    static func hash(_ bytes: [UInt8]) -> UInt64 {
-        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+extension Response {
+    /// 200 with the entry, or 304 when the caller has it.
+    static func lookup(
+        _ body: LookupBody, _ freshness: LookupReplica.Freshness, ifNoneMatch: String?
+    ) -> Response {
+        var headers = freshness.headers
+        headers[.eTag] = body.tag.text
+        headers[.cacheControl] = "public, max-age=10"
+        if let ifNoneMatch, body.tag.matches(ifNoneMatch) { return Response(status: .notModified, headers: headers) }
+        return .json(bytes: body.bytes, headers: headers)
     }
+}
+
+extension LookupReplica.Freshness {
+    /// Says of an answer that cannot be confirmed how old it is (RFC 9111, 5.1 and 5.5).
+    var headers: HTTPFields {
+        guard case .stale(let seconds) = self else { return [:] }
+        return [.age: String(seconds), .warning: "110 - \"Response is Stale\""]
+    }
+}
+
+extension HTTPField.Name {
+    /// The literals are tokens of RFC 9110, so they have names.
+    fileprivate static let warning = HTTPField.Name("Warning")!
 }

@@ -42,9 +42,30 @@ package struct PostgresKeyStore: KeyStore {
     }
 
     package func authenticate(_ secret: String) async throws -> APIKey? {
-        let rows = try await database.query(
-            "\(Self.selection) where secret_hash = \(Self.hash(secret)) and revoked_at is null")
-        return try rows.first.map(Self.key)
+        let hash = Self.hash(secret)
+        return try await keys(hashes: [hash])[hash]
+    }
+
+    /// Those of the keys with these hashes that are valid.
+    func keys(hashes: [[UInt8]]) async throws -> [[UInt8]: APIKey] {
+        let texts = hashes.map { Base64URL.text($0) }
+        return try Self.byHash(
+            try await database.query(
+                """
+                \(Self.selection) where revoked_at is null and secret_hash = any(
+                    select decode(rpad(translate(t, '-_', '+/'), 44, '='), 'base64') from unnest(\(texts)::text[]) t)
+                """))
+    }
+
+    /// All keys that are valid.
+    func validKeys() async throws -> [[UInt8]: APIKey] {
+        try Self.byHash(try await database.query("\(Self.selection) where revoked_at is null"))
+    }
+
+    private static func byHash(_ rows: PostgresRows) throws -> [[UInt8]: APIKey] {
+        var keys: [[UInt8]: APIKey] = [:]
+        for row in rows { keys[try row.decode("secret_hash")] = try key(row) }
+        return keys
     }
 
     package func keys() async throws -> [APIKey] {
@@ -73,10 +94,10 @@ package struct PostgresKeyStore: KeyStore {
         "gs_" + SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.text($0) }
     }
 
-    private static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Data(secret.utf8))) }
+    static func hash(_ secret: some StringProtocol) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
 
     private static let selection: PostgresQuery = """
-        select id, name, scopes::text[] as scopes, bundle_id, prefix, created_at, revoked_at from api_keys
+        select id, name, secret_hash, scopes::text[] as scopes, bundle_id, prefix, created_at, revoked_at from api_keys
         """
 
     private static func key(_ row: PostgresRow) throws -> APIKey {

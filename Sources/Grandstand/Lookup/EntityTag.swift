@@ -1,0 +1,33 @@
+/// A strong entity tag (RFC 9110, 8.8.3): equal when the bytes are. FNV-1a with 64 bits, for nobody has an interest in a
+/// collision here.
+package struct EntityTag: Sendable, Hashable {
+    package let hash: UInt64
+
+    package init(hash: UInt64) { self.hash = hash }
+
+    package init(of bytes: some Sequence<UInt8>) {
+        hash = bytes.reduce(FNV.basis) { FNV.next($0, $1) }
+    }
+
+    /// As it stands in `ETag`, with its quotation marks.
+    package var text: String { "\"" + String(hash, radix: 16) + "\"" }
+
+    /// Whether an `If-None-Match` names the tag; a weak form matches too, as RFC 9110 has it for this header.
+    package func matches(_ header: String) -> Bool {
+        let text = text
+        return header == text
+            || header.split(separator: ",").contains { candidate in
+                let plain = candidate.drop { $0 == " " || $0 == "\t" || $0 == "W" || $0 == "/" }
+                    .prefix { $0 != " " && $0 != "\t" }
+                return plain == text || plain == "*"
+            }
+    }
+}
+
+/// FNV-1a, byte by byte.
+enum FNV {
+    static let basis: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    @inline(__always)
+    static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+}

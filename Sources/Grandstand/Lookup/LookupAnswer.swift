@@ -1,0 +1,36 @@
+internal import APNsWire
+
+/// What a lookup says of one event in one app and environment.
+package enum LookupAnswer: Sendable, Hashable {
+    case found(LookupBody)
+    /// The event is known, its channel is not there yet.
+    case pending
+    /// Ended or cancelled.
+    case over
+
+    /// The answer that an entry gives.
+    package init(_ entry: LookupEntry) {
+        if entry.state.isOver {
+            self = .over
+        } else if entry.channelID == nil {
+            self = .pending
+        } else {
+            self = .found(LookupBody(JSONWriter.text(entry)))
+        }
+    }
+}
+
+extension LookupEntry: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("eventKey", eventKey.rawValue)
+            object.member("channelId", channelID)
+            object.member("storagePolicy", storagePolicy.rawValue)
+            object.member("state", state.rawValue)
+            object.member("startsAt", startsAt)
+            object.member("endsAt", endsAt)
+            if let contentState { object.member("contentState", raw: contentState) }
+            if let timestamp { object.member("timestamp", timestamp) }
+        }
+    }
+}

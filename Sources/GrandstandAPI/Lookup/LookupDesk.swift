@@ -1,0 +1,100 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import GrandstandService
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the lookups that memory can answer: a key, an event and a channel that are known. It decides nothing else:
+/// whatever is out of the ordinary, every refusal too, goes the usual way, so there is one place for those.
+package struct LookupDesk: Sendable {
+    private let replica: LookupReplica
+    private let keys: any KeyMemory
+    private let dates: HTTPDates
+
+    package init(replica: LookupReplica, keys: any KeyMemory, now: @escaping @Sendable () -> Date) {
+        self.replica = replica
+        self.keys = keys
+        dates = HTTPDates(now: now)
+    }
+
+    /// The answer to a request without a body; `nil`: not for here.
+    func answer(_ head: HTTPRequestHead) -> LookupResponse? {
+        guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
+            let fields = Fields(head.headers), let secret = Gate.bearer(fields.authorization)
+        else { return nil }
+        var uri = head.uri
+        let known = uri.withUTF8 { uri in Path(UnsafeRawBufferPointer(uri)).flatMap { find($0, secret) } }
+        guard let known, case .found(let body) = known.answer else { return nil }
+        return LookupResponse(
+            body: body, freshness: known.freshness, isNotModified: fields.ifNoneMatch.map(body.tag.matches) ?? false,
+            date: dates.text())
+    }
+
+    private func find(
+        _ path: Path, _ secret: Substring
+    ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness)? {
+        guard let known = replica.known(bundleID: path.bundleID, in: path.environment, path.key),
+            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil
+        else { return nil }
+        guard key.bundleID != nil else { return known }
+        let asked = BundleID(rawValue: String(decoding: path.bundleID, as: UTF8.self))
+        return asked.map(key.covers) ?? false ? known : nil
+    }
+
+    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart. A query is no part of any key, and text that is
+    /// percent-encoded is known to no table: both go the usual way.
+    private struct Path {
+        let bundleID: UnsafeRawBufferPointer
+        let environment: APNsEnvironment
+        let key: UnsafeRawBufferPointer
+
+        init?(_ uri: UnsafeRawBufferPointer) {
+            let slash = UInt8(ascii: "/")
+            guard uri.starts(with: "/v1/lookup/".utf8),
+                let first = uri[11...].firstIndex(of: slash),
+                let second = uri[(first + 1)...].firstIndex(of: slash),
+                let environment = Self.environment(uri[(first + 1)..<second])
+            else { return nil }
+            bundleID = UnsafeRawBufferPointer(rebasing: uri[11..<first])
+            self.environment = environment
+            key = UnsafeRawBufferPointer(rebasing: uri[(second + 1)...])
+        }
+
+        private static func environment(_ text: Slice<UnsafeRawBufferPointer>) -> APNsEnvironment? {
+            APNsEnvironment.allCases.first { $0.rawValue.utf8.elementsEqual(text) }
+        }
+    }
+
+    /// The header fields that make a difference; `nil` when one does that this is not made for.
+    private struct Fields {
+        var authorization: String?
+        var ifNoneMatch: String?
+
+        init?(_ headers: HTTPHeaders) {
+            for (name, value) in headers {
+                switch name.utf8.count {
+                case 13 where name.isSame(as: "authorization"):
+                    guard authorization == nil else { return nil }
+                    authorization = value
+                case 13 where name.isSame(as: "if-none-match"):
+                    guard ifNoneMatch == nil else { return nil }
+                    ifNoneMatch = value
+                case 12 where name.isSame(as: "x-request-id"), 14 where name.isSame(as: "content-length"),
+                    17 where name.isSame(as: "transfer-encoding"), 6 where name.isSame(as: "expect"),
+                    7 where name.isSame(as: "upgrade"):
+                    return nil
+                default: break
+                }
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether the two are the same but for ASCII case; `other` is in lower case.
+    fileprivate func isSame(as other: StaticString) -> Bool {
+        other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0 | 0x20 == $1 | 0x20 } }
+    }
+}

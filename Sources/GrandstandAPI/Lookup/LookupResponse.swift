@@ -1,0 +1,58 @@
+internal import Grandstand
+internal import GrandstandService
+internal import NIOCore
+
+/// A lookup's answer as it goes over the wire, the same that `Response.lookup` says through the router.
+struct LookupResponse {
+    let body: LookupBody
+    let freshness: LookupReplica.Freshness
+    let isNotModified: Bool
+    /// As it stands in `Date`.
+    let date: [UInt8]
+
+    /// More than all header fields together take.
+    private static let headCapacity = 448
+
+    func write(to buffer: inout ByteBuffer) {
+        buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.count)
+        if isNotModified {
+            buffer.writeStaticString("HTTP/1.1 304 Not Modified\r\nETag: \"")
+        } else {
+            buffer.writeStaticString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ")
+            buffer.writeString(String(body.count))
+            buffer.writeStaticString("\r\nETag: \"")
+        }
+        buffer.writeHexadecimal(body.tag.hash)
+        buffer.writeStaticString("\"\r\nCache-Control: public, max-age=10\r\nX-Request-Id: ")
+        buffer.writeHexadecimal(.random(in: .min ... .max))
+        if case .stale(let seconds) = freshness {
+            buffer.writeStaticString("\r\nWarning: 110 - \"Response is Stale\"\r\nAge: ")
+            buffer.writeString(String(seconds))
+        }
+        buffer.writeStaticString("\r\nDate: ")
+        buffer.writeBytes(date)
+        buffer.writeStaticString("\r\n\r\n")
+        guard !isNotModified else { return }
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: body.count) { target in
+            body.write(to: target)
+            return body.count
+        }
+    }
+}
+
+extension ByteBuffer {
+    fileprivate mutating func writeHexadecimal(_ value: UInt64) {
+        let digits: StaticString = "0123456789abcdef"
+        // As `String(_:radix:)` writes it: without leading zeros.
+        var shift = max(0, (63 - value.leadingZeroBitCount) / 4 * 4)
+        writeWithUnsafeMutableBytes(minimumWritableBytes: 16) { target in
+            var count = 0
+            while shift >= 0 {
+                target[count] = digits.utf8Start[Int(truncatingIfNeeded: value >> UInt64(shift)) & 15]
+                count += 1
+                shift -= 4
+            }
+            return count
+        }
+    }
+}

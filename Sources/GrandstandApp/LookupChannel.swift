@@ -1,0 +1,23 @@
+internal import GrandstandAPI
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Hummingbird's HTTP/1.1 connection with the lookups' handler right behind the parser.
+struct LookupChannel: ServerChildChannel {
+    let base: HTTP1Channel
+    let desk: LookupDesk
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        let desk = desk
+        return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = value.channel.pipeline.syncOperations
+            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(LookupHandler(desk: desk), position: .after(parser))
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}

@@ -1,0 +1,172 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Three tasks that do not wait for each other: one hears announcements, one reads what has changed and looks into the
+/// journal, one reads everything when that is needed.
+extension LookupReplica: Service {
+    /// Runs until a graceful stop or until cancelled.
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.listen() }
+                group.addTask { await self.keepUp() }
+                group.addTask { await self.rebuildWhenNeeded() }
+                await group.waitForAll()
+            }
+        }
+    }
+
+    private func listen() async {
+        for await announcement in source.announcements() {
+            switch announcement {
+            case .listening:
+                backlog.withLock { $0.listening() }
+                keys?.changed()
+                rebuilderBell.ring()
+            case .change(let change):
+                backlog.withLock { $0.hear(change) }
+                notice(change)
+                readerBell.ring()
+            }
+        }
+    }
+
+    // MARK: One event after the other
+
+    private func keepUp() async {
+        var readAt = ContinuousClock.now
+        var tidiedAt = ContinuousClock.now
+        while !Task.isCancelled {
+            let moment = now()
+            do {
+                let isDue = ContinuousClock.now - readAt >= settings.interval
+                if isDue {
+                    if ContinuousClock.now - readAt > .seconds(settings.journalSeconds / 2) { startAnew() }
+                    try await readJournal()
+                    readAt = .now
+                }
+                try await readChanged()
+                if isDue { confirm(moment) }
+                if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
+                    tidiedAt = .now
+                    try await source.tidy()
+                }
+            } catch {
+                logger.debug("lookups could not be confirmed", metadata: ["error": "\(error)"])
+                await pause()
+                continue
+            }
+            if backlog.withLock(\.keys.isEmpty) { await readerBell.wait(atMost: settings.interval) }
+        }
+    }
+
+    private func readJournal() async throws {
+        guard let start = backlog.withLock(\.position) else { return }
+        let (changes, end) = try await source.changes(since: start)
+        let news = backlog.withLock { $0.find(changes, from: start, to: end) }
+        news.forEach(notice)
+        if !news.isEmpty {
+            logger.debug("changes found in the journal before they were heard", metadata: ["count": "\(news.count)"])
+        }
+    }
+
+    private func readChanged() async throws {
+        var keys = backlog.withLock { $0.take() }[...]
+        while !keys.isEmpty {
+            let some = Array(keys.prefix(settings.pageSize))
+            do {
+                put(some, try await source.records(of: some))
+            } catch {
+                backlog.withLock { $0.giveBack(Array(keys)) }
+                throw error
+            }
+            keys = keys.dropFirst(some.count)
+        }
+    }
+
+    private func put(_ keys: [EventKey], _ records: [EventKey: [LookupRecord]]) {
+        for key in keys {
+            let records = records[key] ?? []
+            // Under the lock, so that a reading of everything neither misses it nor writes over it.
+            state.withLock { state in
+                state.table.replace(key, with: records)
+                state.building?.touched.insert(key)
+                state.building?.table.replace(key, with: records)
+            }
+        }
+    }
+
+    private func confirm(_ moment: Date) {
+        guard backlog.withLock(\.isWhole) else { return }
+        state.withLock { $0.confirmedAt = moment }
+        keys?.confirmed(at: moment)
+    }
+
+    private func notice(_ change: LookupChange) {
+        switch change.subject {
+        case .event: break
+        case .everything: rebuilderBell.ring()
+        case .keys: keys?.changed()
+        }
+    }
+
+    private func startAnew() {
+        backlog.withLock { $0.listening() }
+        rebuilderBell.ring()
+    }
+
+    // MARK: Everything
+
+    private func rebuildWhenNeeded() async {
+        while !Task.isCancelled {
+            if backlog.withLock(\.needsReading) {
+                do {
+                    try await rebuild()
+                } catch {
+                    logger.debug("events could not be read", metadata: ["error": "\(error)"])
+                    await pause()
+                }
+            } else {
+                await rebuilderBell.wait(atMost: .seconds(60))
+            }
+        }
+    }
+
+    /// Reads everything aside, then puts it in the place of what was known. Requests and announcements go on meanwhile.
+    private func rebuild() async throws {
+        let moment = now()
+        let position = try await source.position()
+        let building = Building()
+        state.withLock { $0.building = building }
+        backlog.withLock { $0.beginReading(at: position) }
+        do {
+            var after: EventKey?
+            repeat {
+                let page = try await source.page(after: after, limit: settings.pageSize)
+                for (key, records) in page.records {
+                    state.withLock { state in
+                        guard state.building?.touched.contains(key) == false else { return }
+                        building.table.replace(key, with: records)
+                    }
+                }
+                after = page.next
+            } while after != nil
+        } catch {
+            state.withLock { $0.building = nil }
+            backlog.withLock { $0.endReading(complete: false) }
+            throw error
+        }
+        state.withLock { state in
+            state.table = building.table
+            state.building = nil
+            state.confirmedAt = moment
+        }
+        backlog.withLock { $0.endReading(complete: true) }
+        logger.debug("events read", metadata: ["count": "\(building.table.count)"])
+    }
+
+    private func pause() async { try? await Task.sleep(for: settings.interval) }
+}

@@ -1,0 +1,147 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import Synchronization
+
+/// This process's copy of the lookup's answers: asked here, kept true in `LookupReplica+upkeep`.
+///
+/// While the database does not answer, what was known is answered with its age, for a bounded time.
+package final class LookupReplica: Sendable {
+    package struct Settings: Sendable {
+        /// How often the journal is read, and the memory confirmed with it.
+        package var interval = Duration.milliseconds(500)
+        /// Seconds for which answers are given that cannot be confirmed.
+        package var staleLimit: TimeInterval
+        /// Seconds after which the journal may have forgotten what this process did not read.
+        package var journalSeconds: Double = 300
+        /// Events in one query.
+        package var pageSize = 2_000
+
+        package init(staleLimit: TimeInterval = 600) { self.staleLimit = staleLimit }
+    }
+
+    /// How far an answer can be believed.
+    package enum Freshness: Sendable, Hashable {
+        case confirmed
+        /// Not confirmed for so many seconds.
+        case stale(seconds: Int)
+        /// Nothing was read yet, or too long ago.
+        case unknown
+    }
+
+    struct State {
+        var table = LookupTable()
+        /// What is being read anew, aside.
+        var building: Building?
+        /// When the database last said that memory is right.
+        var confirmedAt: Date?
+        var questions: RecentQuestions<String>
+    }
+
+    struct Building {
+        var table = LookupTable()
+        /// Events read again since the building began: newer than any page that comes later.
+        var touched: Set<EventKey> = []
+    }
+
+    /// Seconds without confirmation after which an answer says so; a check may be late without that.
+    private static let grace: TimeInterval = 2
+
+    let source: any LookupSource
+    let settings: Settings
+    /// The memory of keys, which learns from the same journal.
+    let keys: (any KeyMemory)?
+    let now: @Sendable () -> Date
+    let logger: Logger
+    let readerBell = Doorbell()
+    let rebuilderBell = Doorbell()
+    let backlog = Mutex(LookupBacklog())
+    let state: Mutex<State>
+    private let events: any EventStore
+
+    package init(
+        source: any LookupSource, events: any EventStore, keys: (any KeyMemory)? = nil,
+        settings: Settings = Settings(), now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.source = source
+        self.events = events
+        self.keys = keys
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+        state = Mutex(State(questions: RecentQuestions(now: now())))
+    }
+
+    /// What memory says, at once; `nil` when it says nothing or cannot be believed any more. The bundle ID matches
+    /// without regard to case.
+    package func known(
+        bundleID: UnsafeRawBufferPointer, in environment: APNsEnvironment, _ key: UnsafeRawBufferPointer
+    ) -> (answer: LookupAnswer, freshness: Freshness)? {
+        let now = now()
+        let (table, confirmedAt) = state.withLock { ($0.table, $0.confirmedAt) }
+        let freshness = freshness(confirmedAt, now)
+        guard freshness != .unknown,
+            let answer = table.answer(bundleID: bundleID, environment: environment, key: key, now: now)
+        else { return nil }
+        return (answer, freshness)
+    }
+
+    /// What memory says. Where it has no channel to name, the database is asked too, as long as it can be: an event that
+    /// was made a moment ago is found at once. That is one question a second for one name, and a bounded number for all.
+    ///
+    /// - Returns: no answer for an event that is not there.
+    /// - Throws: `store-unavailable`.
+    package func answer(
+        topic: String, in environment: APNsEnvironment, _ key: EventKey
+    ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
+        let known = known(topic: topic, in: environment, key)
+        switch known?.answer {
+        case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
+        case .pending, nil: break
+        }
+        let name = "\(topic)/\(environment.rawValue)/\(key)"
+        let now = now()
+        let (freshness, mayAsk) = state.withLock { state in
+            let freshness = self.freshness(state.confirmedAt, now)
+            if case .stale = freshness { return (freshness, false) }
+            return (freshness, state.questions.mayAsk(name, now: now))
+        }
+        guard mayAsk else {
+            guard freshness != .unknown else { throw Self.unread }
+            return (known?.answer, freshness)
+        }
+        do {
+            let entry = try await events.lookup(topic: topic, in: environment, key, contentState: false, now: now)
+            return (entry.map { LookupAnswer($0) }, .confirmed)
+        } catch let problem as Problem where problem.kind == .storeUnavailable && freshness != .unknown {
+            return (known?.answer, freshness)
+        }
+    }
+
+    private func known(
+        topic: String, in environment: APNsEnvironment, _ key: EventKey
+    ) -> (answer: LookupAnswer, freshness: Freshness)? {
+        var topic = topic
+        var key = key.rawValue
+        return topic.withUTF8 { topic in
+            key.withUTF8 { key in
+                known(bundleID: UnsafeRawBufferPointer(topic), in: environment, UnsafeRawBufferPointer(key))
+            }
+        }
+    }
+
+    private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
+        guard let confirmedAt else { return .unknown }
+        let age = now.timeIntervalSince(confirmedAt)
+        if age <= Self.grace { return .confirmed }
+        return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
+    }
+
+    /// Neither memory nor the database can be asked now.
+    private static let unread = Problem(
+        .storeUnavailable,
+        "This server has not read the events from the database, or could not for too long. Try again in a moment, or "
+            + "another server; `grandstand doctor` tells what is wrong with the database.",
+        retryAfter: 1)
+}

@@ -1,0 +1,143 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Synchronization
+
+/// All keys in memory, by the hash of their secret: a call is let in without asking the database.
+///
+/// Read anew whenever the journal says that one has changed, so a revocation holds within a second on every replica.
+/// While the database does not answer, keys that were known go on, for a bounded time: what they can do then is look up.
+///
+/// A secret that memory does not have may be a key made a moment ago. Those are asked for together, in one query at a
+/// time: a flood of wrong keys makes the queries larger, not more, and a right one among them waits for its turn only.
+package final class CachedKeyStore: KeyStore, KeyMemory {
+    private struct State {
+        var keys: [[UInt8]: APIKey] = [:]
+        var confirmedAt: Date?
+        /// A change was announced and not read yet.
+        var isBehind = true
+        /// Counts changes and readings: what was read before one may be older than it.
+        var epoch = 0
+        /// Hashes the database did not know a moment ago.
+        var unknown: [[UInt8]: Date] = [:]
+    }
+
+    /// Seconds for which a wrong key is known to be wrong.
+    private static let unknownFor: TimeInterval = 1
+    private static let unknownCapacity = 10_000
+
+    private let store: PostgresKeyStore
+    private let staleLimit: TimeInterval
+    private let now: @Sendable () -> Date
+    private let state = Mutex(State())
+    private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let questions: KeyQuestions
+
+    /// - Parameter staleLimit: seconds for which keys are believed that cannot be confirmed.
+    package init(_ store: PostgresKeyStore, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date) {
+        self.store = store
+        self.staleLimit = staleLimit
+        self.now = now
+        questions = KeyQuestions { try await store.keys(hashes: $0) }
+    }
+
+    // MARK: Keeping up
+
+    /// Reads the keys at once, and after each change, until cancelled.
+    package func run() async {
+        signal.continuation.yield()
+        for await _ in signal.stream {
+            while state.withLock(\.isBehind), !Task.isCancelled {
+                if !(await reload()) { try? await Task.sleep(for: .milliseconds(500)) }
+            }
+        }
+    }
+
+    package func changed() {
+        state.withLock { state in
+            state.isBehind = true
+            state.epoch += 1
+            state.unknown.removeAll(keepingCapacity: true)
+        }
+        signal.continuation.yield()
+    }
+
+    package func confirmed(at moment: Date) {
+        state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
+    }
+
+    /// - Returns: whether memory is what the database says; without the database it stays as it was.
+    @discardableResult
+    package func reload() async -> Bool {
+        let moment = now()
+        let epoch = state.withLock { state in
+            state.epoch += 1
+            return state.epoch
+        }
+        guard let current = try? await store.validKeys() else { return false }
+        state.withLock { state in
+            // A change that came meanwhile is read next.
+            guard state.epoch == epoch else { return }
+            state.keys = current
+            state.isBehind = false
+            state.confirmedAt = moment
+        }
+        return true
+    }
+
+    // MARK: Asking
+
+    package func known(_ secret: some StringProtocol) -> APIKey? { known(hash: PostgresKeyStore.hash(secret)) }
+
+    private func known(hash: [UInt8]) -> APIKey? {
+        let now = now()
+        return state.withLock { state in
+            guard let confirmedAt = state.confirmedAt, now.timeIntervalSince(confirmedAt) <= staleLimit else {
+                return nil
+            }
+            return state.keys[hash]
+        }
+    }
+
+    /// The key of `secret`.
+    ///
+    /// - Throws: `store-unavailable`.
+    package func authenticate(_ secret: String) async throws -> APIKey? {
+        let hash = PostgresKeyStore.hash(secret)
+        if let key = known(hash: hash) { return key }
+        let moment = now()
+        let (isWrong, epoch) = state.withLock { (state: inout State) -> (Bool, Int) in
+            (state.unknown[hash].map { $0 > moment } ?? false, state.epoch)
+        }
+        if isWrong { return nil }
+        let key = try await questions.ask(hash)
+        state.withLock { state in
+            guard state.epoch == epoch else { return }
+            if let key {
+                state.keys[hash] = key
+            } else {
+                if state.unknown.count >= Self.unknownCapacity { state.unknown.removeAll(keepingCapacity: true) }
+                state.unknown[hash] = moment.addingTimeInterval(Self.unknownFor)
+            }
+        }
+        return key
+    }
+
+    // MARK: Changing
+
+    package func create(
+        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
+    ) async throws -> (key: APIKey, secret: String) {
+        try await store.create(name: name, scopes: scopes, bundleID: bundleID, by: actor)
+    }
+
+    package func keys() async throws -> [APIKey] { try await store.keys() }
+
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+        let wasThere = try await store.revoke(id, by: actor, now: now)
+        // Here it holds at once; elsewhere as soon as it is heard.
+        changed()
+        state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
+        await reload()
+        return wasThere
+    }
+}

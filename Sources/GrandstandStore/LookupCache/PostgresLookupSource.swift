@@ -1,0 +1,94 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Lookups' records in the tables, the journal of their changes, and the announcements of their triggers.
+package struct PostgresLookupSource: LookupSource {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func announcements() -> AsyncStream<LookupAnnouncement> {
+        let notifications = database.pool.notifications(on: [Self.channel])
+        return AsyncStream { continuation in
+            let task = Task {
+                for await notification in notifications {
+                    switch notification {
+                    case .listening: continuation.yield(.listening)
+                    case .notification(_, let payload):
+                        guard let change = Self.change(payload) else { continue }
+                        continuation.yield(.change(change))
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
+        let names = keys.map(\.rawValue)
+        return try Self.read(
+            try await database.query("select \(Self.columns) from events e \(Self.joins) where e.key = any(\(names))"))
+    }
+
+    package func page(
+        after: EventKey?, limit: Int
+    ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+        let rows = try await database.query(
+            """
+            select \(Self.columns)
+            from (select * from events where key > \(after?.rawValue ?? "") order by key limit \(limit)) e
+            \(Self.joins) order by e.key
+            """)
+        let records = try Self.read(rows)
+        return (records, try rows.last?.word("key", as: EventKey.self))
+    }
+
+    private static let channel = "grandstand_lookup"
+
+    private static let columns: PostgresQuery = """
+        e.key, e.starts_at, e.ends_at, e.first_update_at, e.ended_at, e.cancelled_at, a.topic, u.environment,
+        u.storage_policy, c.channel_id
+        """
+
+    /// An event without audiences is one row, so that pages know how far they came.
+    private static let joins: PostgresQuery = """
+        left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
+        left join lanes l on l.id = u.lane
+        left join channels c on c.id = l.channel and c.state in ('active', 'retiring')
+        """
+
+    /// A notification's payload: the version and the subject.
+    private static func change(_ payload: String) -> LookupChange? {
+        let parts = payload.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let version = UInt64(parts[0]), let subject = Self.subject(parts[1]) else { return nil }
+        return LookupChange(version: version, subject: subject)
+    }
+
+    /// What the triggers call what has changed. Words this version does not know are another's to read.
+    static func subject(_ text: some StringProtocol) -> LookupChange.Subject? {
+        switch text {
+        case "events": .everything
+        case "keys": .keys
+        case _ where text.hasPrefix("event "): EventKey(rawValue: String(text.dropFirst(6))).map { .event($0) }
+        default: nil
+        }
+    }
+
+    private static func read(_ rows: PostgresRows) throws -> [EventKey: [LookupRecord]] {
+        var records: [EventKey: [LookupRecord]] = [:]
+        for row in rows {
+            guard let topic = try row.decode(String?.self, "topic") else { continue }
+            records[try row.word("key"), default: []].append(
+                LookupRecord(
+                    topic: topic, environment: try row.word("environment"),
+                    storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
+                    startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+                    firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
+                    cancelledAt: try row.decode("cancelled_at")))
+        }
+        return records
+    }
+}

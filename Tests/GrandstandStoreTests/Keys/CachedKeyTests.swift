@@ -1,0 +1,128 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Keys in memory", .timeLimit(.minutes(2)))
+struct CachedKeyTests {
+    private func cached(_ stores: Stores) async -> CachedKeyStore {
+        let cached = CachedKeyStore(stores.keys, now: { stores.now })
+        await cached.reload()
+        return cached
+    }
+
+    @Test("keys need no database, until a reading finds one revoked")
+    func revoked() async throws {
+        try await withStores { stores in
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            let (_, other) = try await stores.keys.create(name: "o", scopes: [.admin], bundleID: nil)
+            let cached = await cached(stores)
+            #expect(cached.known(secret)?.id == key.id)
+            #expect(cached.known(other)?.name == "o")
+            // Another replica revokes it.
+            #expect(try await stores.keys.revoke(key.id, by: .server, now: stores.now))
+            await cached.reload()
+            #expect(cached.known(secret) == nil)
+            #expect(try await cached.authenticate(secret) == nil)
+            #expect(cached.known(other)?.name == "o")
+        }
+    }
+
+    @Test("a key revoked here is refused here at once")
+    func revokedHere() async throws {
+        try await withStores { stores in
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            let cached = await cached(stores)
+            #expect(try await cached.revoke(key.id, by: .server, now: stores.now))
+            #expect(cached.known(secret) == nil)
+        }
+    }
+
+    @Test("a key that was made a moment ago is known as soon as it is used")
+    func new() async throws {
+        try await withStores { stores in
+            let cached = await cached(stores)
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            #expect(cached.known(secret) == nil)
+            #expect(try await cached.authenticate(secret)?.id == key.id)
+            #expect(cached.known(secret)?.id == key.id)
+        }
+    }
+
+    @Test(
+        "without the database keys are let in for ten minutes, used before or not; an unknown one is not called wrong")
+    func outage() async throws {
+        try await withStores { stores in
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            let cached = await cached(stores)
+            await stores.pool.close()
+            await cached.reload()
+            stores.clock.advance(by: 600)
+            #expect(try await cached.authenticate(secret)?.id == key.id)
+            #expect(try await problem { try await cached.authenticate("gs_unknown") } == .storeUnavailable)
+            stores.clock.advance(by: 1)
+            #expect(cached.known(secret) == nil)
+            #expect(try await problem { try await cached.authenticate(secret) } == .storeUnavailable)
+        }
+    }
+
+    @Test("a confirmation counts only when no change waits to be read")
+    func confirmed() async throws {
+        try await withStores { stores in
+            let (_, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            let cached = await cached(stores)
+            stores.clock.advance(by: 599)
+            cached.confirmed(at: stores.now)
+            stores.clock.advance(by: 599)
+            #expect(cached.known(secret) != nil)
+            cached.changed()
+            cached.confirmed(at: stores.now)
+            stores.clock.advance(by: 2)
+            #expect(cached.known(secret) == nil)
+        }
+    }
+
+    @Test("a flood of wrong keys does not lock out a right one that memory does not have")
+    func flood() async throws {
+        try await withStores { stores in
+            let cached = await cached(stores)
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
+            let found = try await withThrowingTaskGroup(of: APIKey?.self) { group -> [APIKey] in
+                for number in 1...2_000 { group.addTask { try await cached.authenticate("gs_\(number)") } }
+                group.addTask { try await cached.authenticate(secret) }
+                var found: [APIKey] = []
+                for try await key in group { if let key { found.append(key) } }
+                return found
+            }
+            #expect(found.map(\.id) == [key.id])
+        }
+    }
+
+    @Test("questions that come while one is asked are asked together")
+    func together() async throws {
+        let asked = AsyncStream.makeStream(of: Int.self)
+        let go = AsyncStream.makeStream(of: Void.self)
+        let questions = KeyQuestions { hashes in
+            asked.continuation.yield(hashes.count)
+            var iterator = go.stream.makeAsyncIterator()
+            await iterator.next()
+            return [:]
+        }
+        var counts = asked.stream.makeAsyncIterator()
+        try await withThrowingTaskGroup(of: APIKey?.self) { group in
+            group.addTask { try await questions.ask([0]) }
+            let first = await counts.next()
+            #expect(first == 1)
+            for number in 1...50 { group.addTask { try await questions.ask([UInt8(number), 1]) } }
+            while questions.waitingCount < 50 { await Task.yield() }
+            go.continuation.yield()
+            let rest = await counts.next()
+            #expect(rest == 50)
+            go.continuation.yield()
+            for try await key in group { #expect(key == nil) }
+        }
+    }
+}

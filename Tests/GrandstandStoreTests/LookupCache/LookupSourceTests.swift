@@ -1,0 +1,180 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Lookup source", .timeLimit(.minutes(2)))
+struct LookupSourceTests {
+    @Test("records say what a lookup in the database says, event by event and page by page")
+    func records() async throws {
+        try await withStores { stores in
+            let source = PostgresLookupSource(Database(stores.pool))
+            try await stores.open("match-1")
+            try await stores.open("match-2")
+            try await stores.put(.sample("match-3"))
+            try await stores.accept(.end(), for: "match-2")
+            let keys = try ["match-1", "match-2", "match-3", "match-4"].map { try EventKey.sample($0) }
+            let records = try await source.records(of: keys)
+            #expect(records.count == 3)
+            for key in keys.dropLast() {
+                let record = try #require(records[key]?.first)
+                #expect(record.topic == "com.example.goal")
+                let entry = try #require(
+                    try await stores.events.lookup(
+                        topic: record.topic, in: .production, key, contentState: false, now: stores.now))
+                let answer = Array(record.topic.utf8).withUnsafeBytes { topic in
+                    LookupBlock.answer(
+                        LookupBlock(key, [record]).bytes, topic, .production, now: stores.now.microseconds)
+                }
+                #expect(answer == LookupAnswer(entry))
+            }
+            var paged: [EventKey: [LookupRecord]] = [:]
+            var after: EventKey?
+            repeat {
+                let page = try await source.page(after: after, limit: 2)
+                #expect(page.records.count <= 2)
+                paged.merge(page.records) { $1 }
+                after = page.next
+            } while after != nil
+            #expect(paged == records)
+        }
+    }
+
+    /// What was announced up to a change of `keys` that the test makes to see the end.
+    private func announced(
+        _ stores: Stores, _ body: () async throws -> Void
+    ) async throws -> Set<LookupChange.Subject> {
+        let source = PostgresLookupSource(Database(stores.pool))
+        var announcements = source.announcements().makeAsyncIterator()
+        let first = await announcements.next()
+        #expect(first == .listening)
+        let start = try await source.position()
+        try await body()
+        _ = try await stores.keys.create(name: "end", scopes: [.lookup], bundleID: nil)
+        var heard: Set<LookupChange> = []
+        while case .change(let change) = await announcements.next() {
+            heard.insert(change)
+            if change.subject == .keys { break }
+        }
+        // The journal says the same as the announcements.
+        let (changes, end) = try await source.changes(since: start)
+        #expect(Set(changes) == heard)
+        let rest = try await source.changes(since: end).changes
+        #expect(rest == [])
+        return Set(heard.map(\.subject)).subtracting([.keys])
+    }
+
+    /// Whatever an answer shows, and an operator's SQL that changes it.
+    @Test(
+        "every change of an answer is announced and in the journal",
+        arguments: [
+            "update events set starts_at = now() where key = 'match-1'",
+            "update events set ends_at = now() where key = 'match-1'",
+            "update events set first_update_at = now() where key = 'match-1'",
+            "update events set ended_at = now() where key = 'match-1'",
+            "update events set cancelled_at = now() where key = 'match-1'",
+            "delete from events where key = 'match-1'",
+            "update audiences set storage_policy = 'mostRecentMessageStored' where event_key = 'match-1'",
+            "delete from audiences where event_key = 'match-1'",
+            "update channels set state = 'missing' where event_key = 'match-1'",
+            "update channels set channel_id = 'another' where event_key = 'match-1'",
+            "update lanes set channel = null",
+            "delete from channels where event_key = 'match-1'",
+        ])
+    func announcedSQL(_ sql: String) async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
+            #expect(subjects == [.event(try .sample("match-1"))])
+        }
+    }
+
+    @Test(
+        "what an answer does not show is not announced",
+        arguments: [
+            "update events set name = 'x', updated_at = now()", "update events set starts_at = starts_at",
+            "update lanes set due_at = now()", "update channels set attempts = 3, changed_at = now()",
+        ])
+    func silent(_ sql: String) async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
+            #expect(subjects == [])
+        }
+    }
+
+    @Test("a table that is emptied changes everything")
+    func truncated() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) { try await stores.pool.query("truncate events cascade") }
+            #expect(subjects == [.everything])
+        }
+    }
+
+    @Test("the service's own changes are announced; a broadcast that changes no answer is not")
+    func ownChanges() async throws {
+        try await withStores { stores in
+            let derby = LookupChange.Subject.event(try .sample("match-1"))
+            let made = try await announced(stores) { try await stores.open("match-1") }
+            #expect(made == [derby])
+            let updated = try await announced(stores) { try await stores.accept(.update()) }
+            #expect(updated == [derby])
+            let again = try await announced(stores) { try await stores.accept(.update()) }
+            #expect(again == [])
+            let ended = try await announced(stores) { try await stores.accept(.end()) }
+            #expect(ended == [derby])
+        }
+    }
+
+    @Test("a transaction that began earlier and commits later is not lost to the journal's reader")
+    func lateCommit() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            try await stores.open("match-2")
+            let source = PostgresLookupSource(Database(stores.pool))
+            let start = try await source.position()
+            let (afterwards, second) = try await stores.pool.transaction { late in
+                try await late.query("update events set ends_at = now() where key = 'match-1'")
+                // A later transaction commits first.
+                try await stores.pool.query("update events set ends_at = now() where key = 'match-2'")
+                let (changes, end) = try await source.changes(since: start)
+                return (end, changes.map(\.subject))
+            }
+            #expect(second == [.event(try .sample("match-2"))])
+            let first = try await source.changes(since: afterwards).changes.map(\.subject)
+            #expect(first == [.event(try .sample("match-1"))])
+        }
+    }
+
+    @Test("what was rolled back is neither announced nor in the journal")
+    func rolledBack() async throws {
+        struct Rollback: Error {}
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) {
+                _ = try? await stores.pool.transaction { connection -> Void in
+                    try await connection.query("update events set ends_at = now()")
+                    throw Rollback()
+                }
+            }
+            #expect(subjects == [])
+        }
+    }
+
+    @Test("the journal forgets what is older than five minutes")
+    func tidied() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            try await stores.pool.query("update lookup_journal set at = now() - interval '301 seconds'")
+            try await stores.pool.query("update events set ends_at = now()")
+            try await PostgresLookupSource(Database(stores.pool)).tidy()
+            let left = try await stores.count("select count(*)::int as n from lookup_journal")
+            #expect(left == 1)
+        }
+    }
+}

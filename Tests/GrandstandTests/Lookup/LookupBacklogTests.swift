@@ -1,0 +1,108 @@
+internal import Testing
+
+@testable internal import Grandstand
+
+/// What is read, and when memory counts as true.
+@Suite("Lookup backlog")
+struct LookupBacklogTests {
+    private let one = LookupPosition(text: "one", floor: 10)
+    private let two = LookupPosition(text: "two", floor: 20)
+
+    private func change(_ version: UInt64, _ name: String = "derby") throws -> LookupChange {
+        LookupChange(version: version, subject: .event(try #require(EventKey(rawValue: name))))
+    }
+
+    /// A backlog after its first reading.
+    private func whole() -> LookupBacklog {
+        var backlog = LookupBacklog()
+        backlog.beginReading(at: one)
+        backlog.endReading(complete: true)
+        return backlog
+    }
+
+    @Test("nothing is true before everything was read, nor after listening began anew")
+    func readings() {
+        var backlog = LookupBacklog()
+        #expect(backlog.needsReading)
+        #expect(!backlog.isWhole)
+        backlog.beginReading(at: one)
+        #expect(!backlog.needsReading)
+        #expect(!backlog.isWhole)
+        backlog.endReading(complete: true)
+        #expect(backlog.isWhole)
+        backlog.listening()
+        #expect(backlog.needsReading)
+        #expect(!backlog.isWhole)
+    }
+
+    @Test("a reading that failed, or was overtaken by a lost connection, is done again")
+    func failed() {
+        var backlog = LookupBacklog()
+        backlog.beginReading(at: one)
+        backlog.endReading(complete: false)
+        #expect(backlog.needsReading)
+        backlog.beginReading(at: two)
+        backlog.listening()
+        backlog.endReading(complete: true)
+        #expect(backlog.needsReading)
+        #expect(!backlog.isWhole)
+    }
+
+    @Test("what was announced is no news in the journal; a gap is, and is read")
+    func gap() throws {
+        var backlog = whole()
+        backlog.hear(try change(11))
+        #expect(backlog.take().map(\.rawValue) == ["derby"])
+        let news = backlog.find([try change(11), try change(12, "cup")], from: one, to: two)
+        #expect(news == [try change(12, "cup")])
+        #expect(backlog.take().map(\.rawValue) == ["cup"])
+        #expect(backlog.position == two)
+    }
+
+    @Test("a version that was announced does not hide an earlier one that was not")
+    func order() throws {
+        var backlog = whole()
+        backlog.hear(try change(15, "cup"))
+        _ = backlog.take()
+        let news = backlog.find([try change(15, "cup"), try change(14)], from: one, to: two)
+        #expect(news == [try change(14)])
+    }
+
+    @Test("the same event changed again is read again")
+    func again() throws {
+        var backlog = whole()
+        backlog.hear(try change(11))
+        _ = backlog.take()
+        #expect(backlog.find([try change(11), try change(13)], from: one, to: two) == [try change(13)])
+        #expect(backlog.take().count == 1)
+    }
+
+    @Test("the journal read from where a reading did not begin says nothing")
+    func otherTimeline() throws {
+        var backlog = whole()
+        backlog.beginReading(at: two)
+        #expect(backlog.find([try change(11)], from: one, to: LookupPosition(text: "three", floor: 30)) == [])
+        #expect(backlog.position == two)
+        #expect(backlog.keys.isEmpty)
+    }
+
+    @Test("what cannot be read stays to be read")
+    func givenBack() throws {
+        var backlog = whole()
+        backlog.hear(try change(11))
+        let keys = backlog.take()
+        #expect(backlog.keys.isEmpty)
+        backlog.hear(try change(12, "cup"))
+        backlog.giveBack(keys)
+        #expect(backlog.keys.count == 2)
+    }
+
+    @Test("a change of everything asks for a reading; one of the keys for nothing here")
+    func subjects() {
+        var backlog = whole()
+        backlog.hear(LookupChange(version: 11, subject: .keys))
+        #expect(backlog.isWhole)
+        backlog.hear(LookupChange(version: 12, subject: .everything))
+        #expect(backlog.needsReading)
+    }
+}
