@@ -180,6 +180,12 @@ let package = Package(
             name: "GrandstandServiceTests",
             dependencies: ["APNsWire", "Grandstand", "GrandstandService", log], swiftSettings: settings),
         .testTarget(
+            name: "GrandstandAPITests",
+            dependencies: [
+                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", log, nioCore, nioEmbedded, nioHTTP1,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "APNsClientTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log, metrics, metricsTestKit,

@@ -37,7 +37,10 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if underWay == 0, encoder != nil, NIODeadline.now() - wentPastAt < Self.letThrough {
+            // A caller who does not read its answers meets the router's patience, which is bounded.
+            if underWay == 0, encoder != nil, context.channel.isWritable,
+                NIODeadline.now() - wentPastAt < Self.letThrough
+            {
                 answer = desk.answer(head)
                 if answer != nil { return }
             }

@@ -1,0 +1,233 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHTTP1
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandAPI
+@testable internal import GrandstandService
+
+/// What is answered in the pipeline, and what goes past to the router.
+@Suite("Lookup handler")
+struct LookupHandlerTests {
+    static let path = "/v1/lookup/com.example.Stadium/production/derby"
+
+    @Test("a lookup that memory knows is answered at once, and reaches nobody else")
+    func found() throws {
+        let line = try Line()
+        let answer = try line.says(Self.get())
+        let (head, body) = try #require(answer.parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(
+            body
+                == #"{"eventKey":"derby","channelId":"abc=","storagePolicy":"noMessageStored","state":"scheduled","#
+                + #""startsAt":null,"endsAt":null}"#)
+        #expect(head.contains("Content-Type: application/json"))
+        #expect(head.contains("Content-Length: \(body.utf8.count)"))
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(head.contains("Cache-Control: public, max-age=10"))
+        #expect(head.contains("Date: Tue, 14 Nov 2023 22:13:20 GMT"))
+        #expect(head.contains { $0.hasPrefix("X-Request-Id: ") })
+        #expect(!head.contains { $0.hasPrefix("Warning") || $0.hasPrefix("Age") })
+        #expect(line.past == [])
+    }
+
+    @Test("who has the bytes gets 304 without a body")
+    func notModified() throws {
+        let line = try Line()
+        let (_, body) = try #require(try line.says(Self.get()).parts)
+        let tag = EntityTag(of: Array(body.utf8)).text
+        let (head, rest) = try #require(try line.says(Self.get(["if-none-match: \"x\", W/\(tag)"])).parts)
+        #expect(head.first == "HTTP/1.1 304 Not Modified")
+        #expect(head.contains("ETag: \(tag)"))
+        #expect(!head.contains { $0.hasPrefix("Content-Length") })
+        #expect(rest == "")
+    }
+
+    @Test("what cannot be confirmed says how old it is")
+    func stale() throws {
+        let line = try Line(confirmedBefore: 30)
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("Warning: 110 - \"Response is Stale\""))
+        #expect(head.contains("Age: 30"))
+    }
+
+    static let others = [
+        get(path: path + "-2"), get(path: "/v1/lookup/com.example.Stadium/development/derby"),
+        get(path: "/v1/lookup/com.example.Stadium/staging/derby"), get(path: path + "?include=contentState"),
+        get(path: path + "?"), get(path: path + "/"),
+        get(path: "/v1/lookup/com.example.Stadium/production/derb%79"),
+        get(path: "/v1/lookup"), get(path: "/healthz"), get(path: "/v1/lookup/com.example.Other/production/derby"),
+        get(secret: "gs_unknown"), get(secret: "gs_organise"), get(secret: "gs_other"), get(secret: nil),
+        get(["authorization: Bearer gs_good"]), get(["x-request-id: mine"]), get(["connection: close"]),
+        get(["expect: 100-continue"]), get(["content-length: 0"]), get(["if-none-match: a", "if-none-match: b"]),
+        get(method: "HEAD"), get(method: "DELETE"), get(version: "1.0"),
+    ]
+
+    @Test("the rest goes past unchanged", arguments: LookupHandlerTests.others)
+    func past(_ request: String) throws {
+        let line = try Line()
+        let answer = try line.says(request)
+        #expect(answer == "")
+        #expect(line.past.count == 1)
+    }
+
+    @Test("an answer that is older than is allowed goes past")
+    func tooOld() throws {
+        let line = try Line(confirmedBefore: 601)
+        #expect(try line.says(Self.get()).isEmpty)
+        #expect(line.past == [Self.path])
+    }
+
+    @Test("while another request is under way, lookups wait behind it in its order")
+    func order() throws {
+        let line = try Line()
+        #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
+        #expect(line.past == ["/v1/apps", Self.path])
+        try line.answersPast()
+        #expect(try line.says(Self.get()).isEmpty)
+        try line.answersPast()
+        try line.answersPast()
+        let answer = try line.says(Self.get() + Self.get())
+        #expect(answer.components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+        #expect(line.past.count == 3)
+    }
+
+    @Test("a request in pieces is answered when it is whole")
+    func pieces() throws {
+        let line = try Line()
+        let request = Self.get()
+        for byte in request.utf8.dropLast() {
+            let answer = try line.says(String(UnicodeScalar(byte)))
+            #expect(answer == "")
+        }
+        let answer = try line.says("\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(line.past == [])
+    }
+
+    static func get(
+        _ fields: [String] = [], method: String = "GET", path: String = path, secret: String? = "gs_good",
+        version: String = "1.1"
+    ) -> String {
+        let all =
+            ["\(method) \(path) HTTP/\(version)", "host: x"] + (secret.map { ["Authorization: bearer \($0)"] } ?? [])
+        return (all + fields + ["", ""]).joined(separator: "\r\n")
+    }
+}
+
+/// A connection with the handler in its place and a recorder where the router would be.
+private final class Line {
+    private final class Recorder: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        var paths: [String] = []
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .head(let head) = unwrapInboundIn(data) { paths.append(head.uri) }
+        }
+    }
+
+    private let channel = EmbeddedChannel()
+    private let recorder = Recorder()
+
+    /// - Parameter confirmedBefore: seconds since memory was confirmed.
+    init(confirmedBefore seconds: Double = 0) throws {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let replica = LookupReplica(
+            source: Nothing(), events: Nothing(), now: { now },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let key = try #require(EventKey(rawValue: "derby"))
+        replica.state.withLock { state in
+            state.confirmedAt = now.addingTimeInterval(-seconds)
+            state.table.replace(
+                key,
+                with: [
+                    LookupRecord(
+                        topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                        channelID: "abc=")
+                ])
+        }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        let desk = LookupDesk(replica: replica, keys: Keys(), now: { now })
+        try pipeline.addHandler(
+            LookupHandler(desk: desk),
+            position: .after(try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+        try pipeline.addHandler(recorder)
+    }
+
+    deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
+
+    /// The paths of the requests that went past.
+    var past: [String] { recorder.paths }
+
+    /// Sends bytes as a caller; returns what comes back at once.
+    func says(_ text: String) throws -> String {
+        try channel.writeInbound(ByteBuffer(string: text))
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
+    }
+
+    /// Answers one request that went past.
+    func answersPast() throws {
+        try channel.writeOutbound(HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .noContent)))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        while try channel.readOutbound(as: ByteBuffer.self) != nil {}
+    }
+}
+
+extension String {
+    /// The lines of an answer's head, and its body.
+    fileprivate var parts: (head: [String], body: String)? {
+        let halves = components(separatedBy: "\r\n\r\n")
+        guard halves.count == 2 else { return nil }
+        return (halves[0].components(separatedBy: "\r\n"), halves[1])
+    }
+}
+
+/// Three keys, by their secrets.
+private struct Keys: KeyMemory {
+    func known(_ secret: some StringProtocol) -> APIKey? {
+        let scopes: Set<APIKey.Scope> = secret == "gs_organise" ? [.organise] : [.lookup]
+        guard ["gs_good", "gs_organise", "gs_other"].contains(String(secret)) else { return nil }
+        return APIKey(
+            id: UUID(), name: "k", scopes: scopes,
+            bundleID: BundleID(rawValue: secret == "gs_other" ? "com.example.other" : "com.example.Stadium"),
+            prefix: "gs_", createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
+    }
+
+    func changed() {}
+    func confirmed(at moment: Date) {}
+}
+
+/// A database that is not asked.
+private struct Nothing: LookupSource, EventStore {
+    struct NotScripted: Error {}
+
+    func announcements() -> AsyncStream<LookupAnnouncement> { AsyncStream { $0.finish() } }
+    func position() async throws -> LookupPosition { throw NotScripted() }
+    func changes(
+        since position: LookupPosition
+    ) async throws -> (changes: [LookupChange], position: LookupPosition) { throw NotScripted() }
+    func tidy() async throws { throw NotScripted() }
+    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { throw NotScripted() }
+    func page(
+        after: EventKey?, limit: Int
+    ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) { throw NotScripted() }
+
+    func lookup(
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, contentState: Bool, now: Date
+    ) async throws -> LookupEntry? { throw NotScripted() }
+    func put(
+        _ specification: EventSpecification, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
+    func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
+    func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
+        throw NotScripted()
+    }
+    func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws { throw NotScripted() }
+}
