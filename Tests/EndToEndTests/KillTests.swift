@@ -112,7 +112,7 @@ struct KillTests {
                             switch kill {
                             case .server: stadium.killServer(victim)
                             case .connections: await stadium.killConnections()
-                            case .database: stadium.killDatabase()
+                            case .database: await stadium.killDatabase()
                             }
                             return (-1, false)
                         }
@@ -252,15 +252,24 @@ private final class Stadium: Sendable {
         await pool.close()
     }
 
-    /// SIGQUIT: an immediate stop, nothing is written.
-    func killDatabase() {
+    /// SIGQUIT: an immediate stop, nothing is written. Whoever looks after the database starts it again at once.
+    func killDatabase() async {
         let text = (try? String(contentsOfFile: postmasterFile, encoding: .utf8)) ?? ""
         guard let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else { return }
         Foundation.kill(pid, SIGQUIT)
+        try? await reviveDatabase()
     }
 
     /// Starts again what was killed; returns once everything answers.
     func revive() async throws {
+        try await reviveDatabase()
+        for replica in 0..<2 where servers.withLock({ $0[replica] }) == nil {
+            let server = try await ServerProcess.start(environment)
+            servers.withLock { $0[replica] = server }
+        }
+    }
+
+    private func reviveDatabase() async throws {
         _ = try await until("PostgreSQL answers", within: .seconds(60)) {
             _ = try await cluster.start()
             let pool = PostgresPool(
@@ -269,10 +278,6 @@ private final class Stadium: Sendable {
             let rows = try? await pool.query("select 1")
             await pool.close()
             return rows
-        }
-        for replica in 0..<2 where servers.withLock({ $0[replica] }) == nil {
-            let server = try await ServerProcess.start(environment)
-            servers.withLock { $0[replica] = server }
         }
     }
 

@@ -37,6 +37,14 @@ package final class LookupReplica: Sendable {
         /// When the database last said that memory is right.
         var confirmedAt: Date?
         var questions: RecentQuestions<String>
+        /// What the database told of names that memory had not read yet, until memory has: who was given a channel is not
+        /// told a moment later that there is none.
+        var told: [String: Told] = [:]
+    }
+
+    struct Told {
+        let answer: LookupAnswer
+        let until: Date
     }
 
     struct Building {
@@ -102,22 +110,38 @@ package final class LookupReplica: Sendable {
         }
         let name = "\(topic)/\(environment.rawValue)/\(key)"
         let now = now()
-        let (freshness, mayAsk) = state.withLock { state in
+        let (freshness, mayAsk, told) = state.withLock { state -> (Freshness, Bool, LookupAnswer?) in
             let freshness = self.freshness(state.confirmedAt, now)
-            if case .stale = freshness { return (freshness, false) }
-            return (freshness, state.questions.mayAsk(name, now: now))
+            if case .stale = freshness { return (freshness, false, nil) }
+            if let told = state.told[name], told.until > now { return (.confirmed, false, told.answer) }
+            return (freshness, state.questions.mayAsk(name, now: now), nil)
         }
+        if let told { return (told, freshness) }
         guard mayAsk else {
             guard freshness != .unknown else { throw Self.unread }
             return (known?.answer, freshness)
         }
         do {
             let entry = try await events.lookup(topic: topic, in: environment, key, contentState: false, now: now)
-            return (entry.map { LookupAnswer($0) }, .confirmed)
+            let answer = entry.map { LookupAnswer($0) }
+            if case .found? = answer { remember(answer, of: name, now: now) }
+            return (answer, .confirmed)
         } catch let problem as Problem where problem.kind == .storeUnavailable && freshness != .unknown {
             return (known?.answer, freshness)
         }
     }
+
+    /// As many as questions are asked in a second, at most.
+    private func remember(_ answer: LookupAnswer?, of name: String, now: Date) {
+        guard let answer else { return }
+        state.withLock { state in
+            state.told = state.told.filter { $0.value.until > now }
+            state.told[name] = Told(answer: answer, until: now.addingTimeInterval(Self.toldFor))
+        }
+    }
+
+    /// Seconds; memory has read a change within one.
+    private static let toldFor: TimeInterval = 1
 
     private func known(
         topic: String, in environment: APNsEnvironment, _ key: EventKey

@@ -127,7 +127,7 @@ struct SoakTests {
             case .expired:
                 ends.add("expired")
                 return
-            case .retry: continue
+            case .retry, .throttled: continue
             }
         }
     }
