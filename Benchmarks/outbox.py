@@ -174,18 +174,17 @@ def sql_seconds(rows, batch=500):
     """Seconds in which plain SQL inserts and settles as many rows of the same tables, a commit for each batch."""
     statements = [
         """create temp table lane_list as select row_number() over (order by id) as n, id,
-           (select event_key from audiences where lane = lanes.id) as event_key from lanes""",
+           gen_random_uuid() as broadcast, (select event_key from audiences where lane = lanes.id) as event_key from lanes""",
         "create index on lane_list (n)", "analyze lane_list",
     ]
     for start in range(0, rows, batch):
         part = f"from lane_list where n > {start} and n <= {start + batch}"
         statements.append(
             f"""with b as (insert into broadcasts (id, event_key, event, content_state, accepted_at)
-                select gen_random_uuid(), event_key, 'update', '{json.dumps(content(1)).replace("'", "''")}', now() {part}
-                returning id, event_key)
+                select broadcast, event_key, 'update', '{json.dumps(content(1)).replace("'", "''")}', now() {part})
             insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id) select b.id, l.id, 'queued', false, false, 10, 0, now() + '1 hour', gen_random_uuid()
-            from b join lane_list l on l.event_key = b.event_key""")
+                apns_request_id) select broadcast, id, 'queued', false, false, 10, 0, now() + '1 hour', gen_random_uuid()
+            {part}""")
     for start in range(0, rows, batch):
         statements.append(
             f"""update deliveries set state = 'accepted', settled_at = now(), attempts = 1, apns_timestamp = 1
