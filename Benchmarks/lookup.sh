@@ -79,6 +79,7 @@ SQL
 keyed=(-H "$authorization")
 tag=$(curl -siH "$authorization" "http://127.0.0.1:18080$path" | tr -d '\r' | awk 'tolower($1) == "etag:" { print $2 }')
 load 18080 "${keyed[@]}" >/dev/null
+served=$(memory VmRSS "$grandstand")
 printf '%-34s %s\n' "server, round" "requests/s p50 p99"
 for round in $(seq "$ROUNDS"); do
     printf '%-34s %s\n' "grandstand $round" "$(load 18080 "${keyed[@]}")"
@@ -91,5 +92,8 @@ for round in $(seq "$ROUNDS"); do
     wait "$changing"
     printf '%-34s %s\n' "grandstand, $(cat "$work/changes") changes/s $round" "$busy"
 done
-echo "memory with $EVENTS events: $resident MB when read, $(memory VmRSS "$grandstand") MB at the end," \
-    "$(memory VmHWM "$grandstand") MB at most"
+atend=$(memory VmRSS "$grandstand")
+sql -c "select pg_notify('grandstand_lookup', '1 events')" >/dev/null
+sleep 5
+echo "memory with $EVENTS events: $resident MB when read, $served MB when served, $atend MB after $ROUNDS rounds of changes," \
+    "$(memory VmHWM "$grandstand") MB at most while everything was read anew aside"

@@ -14,14 +14,22 @@ package struct LookupBacklog: Sendable {
     package private(set) var position: LookupPosition?
     /// Heard, and not seen in the journal yet.
     private var heard: Set<LookupChange> = []
+    private var hasListened = false
 
     package init() {}
 
     /// Whether what was read so far can be called true once `keys` are read too.
     package var isWhole: Bool { position != nil && !needsReading && !isReading }
 
-    /// Listening began: what was announced before is not known.
-    package mutating func listening() { needsReading = true }
+    /// Listening began. The first time the journal tells what was announced before, since the first reading's begin;
+    /// after a lost connection it may be another server's journal.
+    package mutating func listening() {
+        if hasListened { needsReading = true }
+        hasListened = true
+    }
+
+    /// The journal was not read for so long that it may have forgotten something.
+    package mutating func forgetPosition() { needsReading = true }
 
     package mutating func hear(_ change: LookupChange) {
         heard.insert(change)

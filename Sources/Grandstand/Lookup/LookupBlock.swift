@@ -27,8 +27,8 @@ package struct LookupBlock: Sendable {
         bytes = [UInt8(key.rawValue.utf8.count)]
         bytes += key.rawValue.utf8
         for record in records { append(record, of: key) }
-        // Grown by doubling; what is kept should not be.
-        bytes = Array(bytes)
+        // It grew by doubling; what is kept has no room to spare.
+        bytes = bytes.withUnsafeBytes { Array($0) }
     }
 
     private mutating func append(_ record: LookupRecord, of key: EventKey) {

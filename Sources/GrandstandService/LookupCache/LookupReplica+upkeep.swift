@@ -48,12 +48,14 @@ extension LookupReplica: Service {
                     try await readJournal()
                     readAt = .now
                 }
-                try await readChanged()
+                let hasRead = try await readChanged()
                 if isDue { confirm(moment) }
                 if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
                     tidiedAt = .now
                     try await source.tidy()
                 }
+                // A single change is read at once; what follows it closely is read together.
+                if hasRead { try await Task.sleep(for: settings.pace) }
             } catch {
                 logger.debug("lookups could not be confirmed", metadata: ["error": "\(error)"])
                 await pause()
@@ -73,8 +75,10 @@ extension LookupReplica: Service {
         }
     }
 
-    private func readChanged() async throws {
+    /// - Returns: whether there was something to read.
+    private func readChanged() async throws -> Bool {
         var keys = backlog.withLock { $0.take() }[...]
+        let isWorthwhile = !keys.isEmpty
         while !keys.isEmpty {
             let some = Array(keys.prefix(settings.pageSize))
             do {
@@ -85,16 +89,17 @@ extension LookupReplica: Service {
             }
             keys = keys.dropFirst(some.count)
         }
+        return isWorthwhile
     }
 
     private func put(_ keys: [EventKey], _ records: [EventKey: [LookupRecord]]) {
         for key in keys {
-            let records = records[key] ?? []
+            let block = records[key].map { LookupBlock(key, $0) }
             // Under the lock, so that a reading of everything neither misses it nor writes over it.
             state.withLock { state in
-                state.table.replace(key, with: records)
+                state.table.replace(key, with: block)
                 state.building?.touched.insert(key)
-                state.building?.table.replace(key, with: records)
+                state.building?.table.replace(key, with: block)
             }
         }
     }
@@ -114,7 +119,7 @@ extension LookupReplica: Service {
     }
 
     private func startAnew() {
-        backlog.withLock { $0.listening() }
+        backlog.withLock { $0.forgetPosition() }
         rebuilderBell.ring()
     }
 
@@ -147,9 +152,10 @@ extension LookupReplica: Service {
             repeat {
                 let page = try await source.page(after: after, limit: settings.pageSize)
                 for (key, records) in page.records {
+                    let block = LookupBlock(key, records)
                     state.withLock { state in
                         guard state.building?.touched.contains(key) == false else { return }
-                        building.table.replace(key, with: records)
+                        building.table.replace(key, with: block)
                     }
                 }
                 after = page.next

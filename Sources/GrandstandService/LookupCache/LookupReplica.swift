@@ -11,6 +11,8 @@ package final class LookupReplica: Sendable {
     package struct Settings: Sendable {
         /// How often the journal is read, and the memory confirmed with it.
         package var interval = Duration.milliseconds(500)
+        /// Rest after changes were read: a thousand changes a second are fifty queries then.
+        package var pace = Duration.milliseconds(20)
         /// Seconds for which answers are given that cannot be confirmed.
         package var staleLimit: TimeInterval
         /// Seconds after which the journal may have forgotten what this process did not read.

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// Every event's lookup answers, ready to be sent: about 350 bytes for an event with one audience.
+/// Every event's lookup answers, ready to be sent: about 300 bytes for an event with one audience.
 ///
 /// Answers are written when something changes, not when somebody asks; what time alone changes is chosen then. In shards,
 /// each behind a lock of its own, so that neither readers nor a growing table keep each other waiting.
@@ -36,9 +36,8 @@ package final class LookupTable: Sendable {
         return LookupBlock.answer(block, bundleID, environment, now: now.microseconds)
     }
 
-    /// Replaces all that is known of an event; no records: it is forgotten.
-    package func replace(_ key: EventKey, with records: [LookupRecord]) {
-        let block = records.isEmpty ? nil : LookupBlock(key, records)
+    /// Replaces all that is known of an event; `nil`: it is forgotten.
+    package func replace(_ key: EventKey, with block: LookupBlock?) {
         var text = key.rawValue
         text.withUTF8 { key in
             let key = UnsafeRawBufferPointer(key)

@@ -144,11 +144,13 @@ private final class Line {
             state.confirmedAt = now.addingTimeInterval(-seconds)
             state.table.replace(
                 key,
-                with: [
-                    LookupRecord(
-                        topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
-                        channelID: "abc=")
-                ])
+                with: LookupBlock(
+                    key,
+                    [
+                        LookupRecord(
+                            topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                            channelID: "abc=")
+                    ]))
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)

@@ -20,7 +20,8 @@ struct LookupTableTests {
 
     private func table(_ records: LookupRecord...) throws -> LookupTable {
         let table = LookupTable()
-        table.replace(try #require(EventKey(rawValue: "derby")), with: records)
+        let key = try #require(EventKey(rawValue: "derby"))
+        table.replace(key, with: LookupBlock(key, records))
         return table
     }
 
@@ -65,6 +66,12 @@ struct LookupTableTests {
         let expected = LookupAnswer(record.entry(for: key, state: state))
         let answer = ask(try table(record))
         #expect(answer == expected)
+    }
+
+    @Test("a block has no room to spare: two tables of them must fit into memory")
+    func size() throws {
+        let block = LookupBlock(try #require(EventKey(rawValue: "derby")), [record(), record("com.example.other")])
+        #expect(block.bytes.capacity < block.bytes.count + 32)
     }
 
     @Test("pending without a channel, over when ended or cancelled, whatever the channel is")
@@ -114,7 +121,7 @@ struct LookupTableTests {
             let name = "event-\(Int.random(in: 0..<10_000, using: &generator))"
             let key = try #require(EventKey(rawValue: name))
             let goes = Int.random(in: 0..<3, using: &generator) == 0
-            table.replace(key, with: goes ? [] : [record(channelID: "channel-\(step)")])
+            table.replace(key, with: goes ? nil : LookupBlock(key, [record(channelID: "channel-\(step)")]))
             model[name] = goes ? nil : "\"channel-\(step)\""
         }
         #expect(table.count == model.count)

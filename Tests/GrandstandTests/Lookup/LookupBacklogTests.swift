@@ -15,6 +15,7 @@ struct LookupBacklogTests {
     /// A backlog after its first reading.
     private func whole() -> LookupBacklog {
         var backlog = LookupBacklog()
+        backlog.listening()
         backlog.beginReading(at: one)
         backlog.endReading(complete: true)
         return backlog
@@ -26,6 +27,8 @@ struct LookupBacklogTests {
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
         backlog.beginReading(at: one)
+        // The first time nothing was lost: the journal is read from there on.
+        backlog.listening()
         #expect(!backlog.needsReading)
         #expect(!backlog.isWhole)
         backlog.endReading(complete: true)
@@ -38,6 +41,7 @@ struct LookupBacklogTests {
     @Test("a reading that failed, or was overtaken by a lost connection, is done again")
     func failed() {
         var backlog = LookupBacklog()
+        backlog.listening()
         backlog.beginReading(at: one)
         backlog.endReading(complete: false)
         #expect(backlog.needsReading)
@@ -95,6 +99,14 @@ struct LookupBacklogTests {
         backlog.hear(try change(12, "cup"))
         backlog.giveBack(keys)
         #expect(backlog.keys.count == 2)
+    }
+
+    @Test("what the journal may have forgotten is read with everything")
+    func forgotten() {
+        var backlog = whole()
+        backlog.forgetPosition()
+        #expect(backlog.needsReading)
+        #expect(!backlog.isWhole)
     }
 
     @Test("a change of everything asks for a reading; one of the keys for nothing here")
