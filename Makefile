@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test sanitize fuzz soak lint format migrations bench docker clean
+.PHONY: help setup build demo run test contract sanitize fuzz soak lint format migrations bench docker clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -27,6 +27,9 @@ run: build ## the same set-up, staying up, with a key and calls to try
 test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+contract: build ## hold the server to openapi.yaml with CASES made-up requests (needs PyPI once)
+	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/contract-check $(or $(CASES),500)
 
 sanitize: export GRANDSTAND_ONLY_HTTP2 = 1
 sanitize: export LSAN_OPTIONS = suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0

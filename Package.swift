@@ -28,7 +28,6 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -113,6 +112,7 @@ let package = Package(
             name: "HTTP2",
             dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, nioTLS, log],
             swiftSettings: settings + releasedFromExclusivityChecks),
+        .target(name: "PrometheusMetrics", dependencies: [metrics], swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
 
         // Effects behind the ports.
@@ -132,14 +132,13 @@ let package = Package(
             dependencies: [
                 "GrandstandService", "Grandstand", "APNsWire", httpTypes, hummingbird, log, nioCore, nioHTTP1,
             ],
-            swiftSettings: settings),
+            resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
             name: "GrandstandApp",
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
-                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres",
-                configuration, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, log, nioCore, nioHTTP1,
-                nioPosix,
+                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
+                configuration, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1, nioPosix,
                 nioSSL, signals,
             ],
             swiftSettings: settings),
@@ -193,18 +192,23 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandAppTests",
-            dependencies: ["APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", log],
+            dependencies: [
+                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", asn1, crypto, log, nioSSL, x509,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandApp",
+                "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
+                "GrandstandApp",
                 "GrandstandClient", "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", "Postgres",
                 log,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", log], swiftSettings: settings),
+        .testTarget(
+            name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", metrics], swiftSettings: settings),
         .testTarget(
             name: "HTTP2Tests",
             dependencies: [

@@ -17,6 +17,7 @@ CREATE TYPE public.audit_action AS ENUM (
     'event.expired',
     'key.created',
     'key.revoked',
+    'key.rotated',
     'quirk.learned',
     'quirk.set'
 );
@@ -133,6 +134,11 @@ begin
 end
 $$;
 
+CREATE TABLE public.api_key_uses (
+    key uuid NOT NULL,
+    used_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -142,6 +148,8 @@ CREATE TABLE public.api_keys (
     bundle_id text,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    replaced_by uuid,
     CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0)),
     CONSTRAINT api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
@@ -308,6 +316,17 @@ CREATE TABLE public.events (
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
 );
 
+CREATE TABLE public.idempotency_keys (
+    id bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone,
+    resource uuid,
+    answer bytea,
+    CONSTRAINT idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+    CONSTRAINT idempotency_keys_id_check CHECK ((length(id) = 32))
+);
+
 CREATE TABLE public.lanes (
     id bigint NOT NULL,
     bundle_id text NOT NULL,
@@ -380,6 +399,9 @@ CREATE TABLE public.unmanaged_channels (
     CONSTRAINT unmanaged_channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024)))
 );
 
+ALTER TABLE ONLY public.api_key_uses
+    ADD CONSTRAINT api_key_uses_pkey PRIMARY KEY (key);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
@@ -416,6 +438,9 @@ ALTER TABLE ONLY public.deliveries
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (key);
 
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
 
@@ -433,6 +458,8 @@ ALTER TABLE ONLY public.reconciliations
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+
+CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
 CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment, event_key);
 
@@ -470,6 +497,8 @@ CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
 
 CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL));
 
+CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (accepted_at);
+
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
@@ -478,7 +507,7 @@ CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
 
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
 
-CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
+CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
 CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
 
@@ -496,8 +525,14 @@ CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STAT
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
 
+ALTER TABLE ONLY public.api_key_uses
+    ADD CONSTRAINT api_key_uses_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_replaced_by_fkey FOREIGN KEY (replaced_by) REFERENCES public.api_keys(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.app_environments
     ADD CONSTRAINT app_environments_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;

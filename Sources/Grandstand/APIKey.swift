@@ -11,10 +11,14 @@ package struct APIKey: Sendable, Hashable {
     package var prefix: String
     package var createdAt: Date
     package var revokedAt: Date?
+    /// From then on the key opens nothing; `nil`: it does not expire.
+    package var expiresAt: Date?
+    /// The key that took this one's place, if it was rotated.
+    package var replacedBy: UUID?
 
     package init(
         id: UUID, name: String, scopes: Set<Scope>, bundleID: BundleID?, prefix: String, createdAt: Date,
-        revokedAt: Date?
+        revokedAt: Date?, expiresAt: Date? = nil, replacedBy: UUID? = nil
     ) {
         self.id = id
         self.name = name
@@ -23,6 +27,8 @@ package struct APIKey: Sendable, Hashable {
         self.prefix = prefix
         self.createdAt = createdAt
         self.revokedAt = revokedAt
+        self.expiresAt = expiresAt
+        self.replacedBy = replacedBy
     }
 
     package enum Scope: String, Sendable, Hashable, CaseIterable {
@@ -35,6 +41,20 @@ package struct APIKey: Sendable, Hashable {
         /// Everything, and apps and keys.
         case admin
     }
+
+    /// What people are shown of a key's life.
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        case active
+        case expired
+        case revoked
+    }
+
+    package func state(at now: Date) -> State {
+        if revokedAt != nil { return .revoked }
+        return isExpired(at: now) ? .expired : .active
+    }
+
+    package func isExpired(at now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
     /// Whether the key holds `scope`; `admin` holds all.
     package func holds(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }

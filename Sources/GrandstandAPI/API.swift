@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import Grandstand
 package import GrandstandService
 package import Hummingbird
+package import Logging
 
 /// The HTTP API: its routes over the ports they need.
 package struct API: Sendable {
@@ -12,7 +13,7 @@ package struct API: Sendable {
         package var lookups: LookupReplica
         package var outbox: any Outbox
         package var keys: any KeyStore
-        package var keyMemory: any KeyMemory
+        package var access: Access
         package var quirks: any QuirkStore
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
@@ -29,9 +30,8 @@ package struct API: Sendable {
 
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, lookups: LookupReplica,
-            outbox: any Outbox, keys: any KeyStore, keyMemory: any KeyMemory, quirks: any QuirkStore,
-            auditLog: any AuditLog, reconciliations: any ReconciliationStore, gateway: any APNsGateway,
-            desk: ChannelDesk,
+            outbox: any Outbox, keys: any KeyStore, access: Access, quirks: any QuirkStore, auditLog: any AuditLog,
+            reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
             reconciliationDesk: ReconciliationDesk,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
@@ -43,7 +43,7 @@ package struct API: Sendable {
             self.lookups = lookups
             self.outbox = outbox
             self.keys = keys
-            self.keyMemory = keyMemory
+            self.access = access
             self.quirks = quirks
             self.auditLog = auditLog
             self.reconciliations = reconciliations
@@ -58,36 +58,97 @@ package struct API: Sendable {
         }
     }
 
+    /// Who is let in, how often, and what of it is kept and told.
+    package struct Access: Sendable {
+        package var ledger: any KeyLedger
+        package var memory: any KeyMemory
+        package var uses: any KeyUseRecorder
+        package var idempotency: any IdempotencyStore
+        package var limits: RateLimits
+        /// HTTPS: browsers are told to stay with it.
+        package var isSecure: Bool
+        package var logger: Logger
+        package var metrics: any OperationMetrics
+        /// Probes and metrics are served by `operationsResponder`, not with the API.
+        package var hasOwnOperationsPort: Bool
+
+        package init(
+            ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
+            idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger, metrics: any OperationMetrics, hasOwnOperationsPort: Bool
+        ) {
+            self.ledger = ledger
+            self.memory = memory
+            self.uses = uses
+            self.idempotency = idempotency
+            self.limits = limits
+            self.isSecure = isSecure
+            self.logger = logger
+            self.metrics = metrics
+            self.hasOwnOperationsPort = hasOwnOperationsPort
+        }
+    }
+
     private let dependencies: Dependencies
 
     package init(_ dependencies: Dependencies) { self.dependencies = dependencies }
 
     /// What answers requests, for a server to run.
     package func responder() -> some HTTPResponder<APIContext> {
-        table.router(keys: dependencies.keys).buildResponder()
+        let access = dependencies.access
+        return router(access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes))
+            .buildResponder()
     }
 
-    /// What answers lookups ahead of it, for a server to put into each connection's pipeline.
-    package func lookupDesk() -> LookupDesk {
-        LookupDesk(replica: dependencies.lookups, keys: dependencies.keyMemory, now: dependencies.now)
+    /// What answers probes and asks for metrics on a port of their own.
+    package func operationsResponder() -> some HTTPResponder<APIContext> {
+        router(RouteTable(routes: health.routes)).buildResponder()
     }
+
+    /// What answers lookups ahead of the routes, for a server to put into each connection's pipeline.
+    package func lookupDesk() -> LookupDesk {
+        let access = dependencies.access
+        return LookupDesk(
+            replica: dependencies.lookups, keys: access.memory, uses: access.uses, limits: access.limits,
+            metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
+    }
+
+    private func router(_ table: RouteTable) -> Router<APIContext> {
+        let d = dependencies
+        let metrics = d.access.metrics
+        return table.router(
+            gate: Gate(keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now),
+            idempotency: Idempotency(store: d.access.idempotency, now: d.now),
+            middleware: .init(
+                headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,
+                onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }))
+    }
+
+    private var health: HealthRoutes {
+        HealthRoutes(readiness: dependencies.readiness, metrics: dependencies.access.metrics)
+    }
+
+    /// Every operation there is.
+    package var operations: [APIOperation] { (table.routes + health.routes).map(APIOperation.init) }
 
     var table: RouteTable {
         let d = dependencies
-        return RouteTable(
-            routes: AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes
-                + QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes
-                + ChannelRoutes(channels: d.channels, desk: d.desk).routes
-                + ReconciliationRoutes(
-                    store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
-                ).routes
-                + AuditRoutes(log: d.auditLog).routes
-                + EventRoutes(events: d.events, now: d.now).routes
-                + BroadcastRoutes(
-                    events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
-                ).routes
-                + LookupRoutes(events: d.events, replica: d.lookups, now: d.now).routes
-                + QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes
-                + HealthRoutes(readiness: d.readiness).routes)
+        let groups: [[Route]] = [
+            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
+            QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
+            ChannelRoutes(channels: d.channels, desk: d.desk).routes,
+            ReconciliationRoutes(
+                store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
+            ).routes,
+            AuditRoutes(log: d.auditLog).routes,
+            EventRoutes(events: d.events, now: d.now).routes,
+            BroadcastRoutes(
+                events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
+            ).routes,
+            LookupRoutes(events: d.events, replica: d.lookups, now: d.now).routes,
+            QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes,
+            KeyRoutes(ledger: d.access.ledger, now: d.now).routes,
+            ContractRoutes().routes,
+        ]
+        return RouteTable(routes: groups.flatMap(\.self))
     }
 }

@@ -20,6 +20,11 @@ extension Configuration {
         host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
         port = try settings.integer("GRANDSTAND_PORT", in: 0...65_535) ?? 8080
         tls = try Self.tls(settings)
+        operationsPort = try settings.integer("GRANDSTAND_OPERATIONS_PORT", in: 0...65_535)
+        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000) ?? 2_000
+        failureLimit = try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000) ?? 600
+        maximumConnections = try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 1...1_000_000) ?? 10_000
+        clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)
         keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
         endpoints = Endpoints(
             send: [
@@ -91,6 +96,15 @@ private struct Settings {
         guard let value = Double(text), range.contains(value) else {
             throw ConfigurationError(
                 variable, "\(text) is not a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    func number(_ variable: String, in range: ClosedRange<Double>) throws(ConfigurationError) -> Double? {
+        guard let text = self[variable] else { return nil }
+        guard let value = Double(text), range.contains(value) else {
+            throw ConfigurationError(
+                variable, "\(text) is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }

@@ -40,6 +40,16 @@ package struct Configuration: Sendable {
     /// 0: a free one is picked and logged.
     package var port: Int
     package var tls: TLS?
+    /// Where `/healthz`, `/readyz` and `/metrics` are instead; `nil`: with the API.
+    package var operationsPort: Int?
+    /// Requests a second of one key; 0: no limit.
+    package var rateLimit: Double
+    /// Failed authentications a minute of one address; 0: no limit.
+    package var failureLimit: Double
+    /// Connections at a time; more wait to be accepted.
+    package var maximumConnections: Int
+    /// How long a client may take to send a request's header; its body has three times that.
+    package var clientTimeout: Duration
     package var keyDirectory: String
     package var endpoints: Endpoints
     package var trustRoots: HTTP2ClientConfiguration.TrustRoots

@@ -55,7 +55,7 @@ package struct DatabaseSession: Sendable {
     }
 
     /// The API keys in the database.
-    package var keys: any KeyStore { PostgresKeyStore(Database(pool)) }
+    package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
 
     /// Applies what is missing and returns the names.
     package func migrate() async throws -> [String] {

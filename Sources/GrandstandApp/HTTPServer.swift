@@ -1,17 +1,20 @@
 internal import GrandstandAPI
 internal import Hummingbird
 internal import HummingbirdCore
-internal import HummingbirdTLS
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 internal import ServiceLifecycle
 
-/// The API's listener, as one of the server's services.
-struct HTTPServer: Service {
+/// One of the API's listeners, as one of the server's services.
+struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == APIContext {
     let configuration: Configuration
-    let api: API
+    let port: Int
+    let responder: Responder
+    /// Answers lookups ahead of the responder; `nil` where there are none.
+    let desk: LookupDesk?
+    /// `nil`: plain HTTP.
+    let certificates: TLSCertificates?
     let logger: Logger
     /// Called with the port once requests are taken.
     let onListening: @Sendable (Int) async -> Void
@@ -21,49 +24,58 @@ struct HTTPServer: Service {
         // Hummingbird says at info what this logs itself.
         if logger.logLevel == .info { logger.logLevel = .notice }
         let application = Application(
-            responder: api.responder(), server: try Self.server(configuration, api.lookupDesk()),
-            configuration: .init(address: .hostname(configuration.host, port: configuration.port)),
+            responder: responder, server: server,
+            configuration: .init(
+                address: .hostname(configuration.host, port: port), backlog: 1_024,
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    configuration.maximumConnections, logger: logger)),
             onServerRunning: { [onListening] channel in await onListening(channel.localAddress?.port ?? 0) },
             logger: logger)
+        let watching = certificates.map { certificates in Task { await certificates.watch() } }
+        defer { watching?.cancel() }
         try await application.run()
     }
 
-    private static func server(_ configuration: Configuration, _ desk: LookupDesk) throws -> HTTPServerBuilder {
-        let http = HTTPServerBuilder { responder in
-            LookupChannel(
-                base: HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(60))), desk: desk)
-        }
-        guard let tls = configuration.tls else { return http }
-        return try .tls(http, tlsConfiguration: tlsConfiguration(tls))
-    }
-
-    /// - Throws: `ConfigurationError` for files that hold no usable certificate and key.
-    static func tlsConfiguration(_ tls: Configuration.TLS) throws -> TLSConfiguration {
-        do {
-            return TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.keyPath, format: .pem)))
-        } catch {
-            throw ConfigurationError(
-                "GRANDSTAND_TLS_CERT", "\(tls.certificatePath) and \(tls.keyPath) hold no usable certificate and key")
+    private var server: HTTPServerBuilder {
+        let limits = ConnectionDeadlines.Limits(configuration.clientTimeout)
+        return HTTPServerBuilder { [certificates, desk] responder in
+            let base = HTTP1Channel(
+                responder: responder,
+                configuration: .init(
+                    idleTimeout: nil,
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
+            return GuardedChannel(
+                base: LookupChannel(base: base, desk: desk), limits: limits, certificates: certificates)
         }
     }
+}
 
+extension ConnectionDeadlines.Limits {
+    /// A header's time is the setting; a body has three times that, a pause between requests six times.
+    init(_ timeout: Duration) {
+        let header = timeout.components.seconds * 1_000_000_000 + timeout.components.attoseconds / 1_000_000_000
+        self.init(header: header, body: 3 * header, idle: 6 * header, write: 3 * header)
+    }
+}
+
+/// Whether an address can be listened on.
+enum ListeningAddress {
     /// Finds out before anything is opened whether the address can be listened on.
     ///
     /// - Throws: `StartError` naming host and port.
-    static func probe(_ configuration: Configuration) async throws(StartError) {
+    static func probe(_ host: String, _ port: Int, variable: String) async throws(StartError) {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: configuration.host, port: configuration.port).get()
+                .bind(host: host, port: port).get()
             try await channel.close()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw StartError(
-                "GRANDSTAND_PORT: port \(configuration.port) on \(configuration.host) is in use; "
-                    + "stop what listens there or choose another, 0 for any free one")
+                "\(variable): port \(port) on \(host) is in use; stop what listens there or choose another, 0 for any "
+                    + "free one")
         } catch {
-            throw StartError("GRANDSTAND_HOST: cannot listen on \(configuration.host):\(configuration.port): \(error)")
+            throw StartError("GRANDSTAND_HOST: cannot listen on \(host):\(port): \(error)")
         }
     }
 }

@@ -2,7 +2,7 @@ internal import APNsClient
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
-internal import GrandstandAPI
+package import GrandstandAPI
 internal import GrandstandService
 internal import GrandstandStore
 package import Logging
@@ -24,6 +24,9 @@ package struct Server: Sendable {
     private let scheduler: Scheduler
     private let dispatchers: [Dispatcher]
     private let janitor: Janitor
+    private let answerJanitor: Janitor
+    private let keyUses: KeyUses
+    private let certificates: TLSCertificates?
     private let api: API
     private let lookups: LookupReplica
     private let cachedKeys: CachedKeyStore
@@ -35,19 +38,30 @@ package struct Server: Sendable {
     package static func build(_ configuration: Configuration, logger: Logger) async throws -> Server {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
-        if let tls = configuration.tls { _ = try HTTPServer.tlsConfiguration(tls) }
-        if configuration.roles.contains(.api) { try await HTTPServer.probe(configuration) }
+        let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
+        if configuration.roles.contains(.api) {
+            try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
+        }
+        if let port = configuration.operationsPort {
+            try await ListeningAddress.probe(configuration.host, port, variable: "GRANDSTAND_OPERATIONS_PORT")
+        }
         let database = try await DatabaseSession.open(configuration.database, logger: logger)
-        return Server(configuration, database: database, keyRing: keyRing, logger: logger)
+        return Server(
+            configuration, database: database, keyRing: keyRing, certificates: certificates, logger: logger)
     }
 
-    private init(_ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, logger: Logger) {
+    private init(
+        _ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, certificates: TLSCertificates?,
+        logger: Logger
+    ) {
+        let metrics = ServerMetrics()
         let now: @Sendable () -> Date = { Date() }
         let store = Database(database.pool)
+        let outboxSessions = Database(database.outboxPool, sharing: store)
         let apps = PostgresAppStore(store)
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
-        let outbox = PostgresOutbox(Database(database.outboxPool))
+        let outbox = PostgresOutbox(outboxSessions)
         let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
             source: PostgresLookupSource(store), events: events, keys: keys,
@@ -57,6 +71,7 @@ package struct Server: Sendable {
 
         var settings = configuration.clientSettings()
         settings.tokenStore = PostgresProviderTokenStore(store)
+        settings.metrics = metrics.backend
         let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
         let signals = PostgresWakeSignals(database.pool)
         let timeout = configuration.requestTimeout.seconds
@@ -85,6 +100,14 @@ package struct Server: Sendable {
         cachedKeys = keys
         self.lookups = lookups
         self.logger = logger
+        self.certificates = certificates
+        let idempotency = PostgresIdempotencyStore(outboxSessions)
+        let keyUses = KeyUses(ledger: keys, logger: logger)
+        self.keyUses = keyUses
+        answerJanitor = Janitor(
+            history: idempotency, settings: .init(keep: PostgresIdempotencyStore.lifetime, of: "kept answers"),
+            now: now,
+            logger: logger)
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
             settings: .init(retireAfter: configuration.retireAfter, lease: channelLease), now: now, logger: logger)
@@ -109,8 +132,15 @@ package struct Server: Sendable {
         api = API(
             API.Dependencies(
                 apps: apps, channels: channels, events: events, lookups: lookups, outbox: outbox, keys: keys,
-                keyMemory: keys, quirks: quirks, auditLog: PostgresAuditLog(store), reconciliations: reconciliations,
-                gateway: gateway,
+                access: API.Access(
+                    ledger: keys, memory: keys, uses: keyUses, idempotency: idempotency,
+                    limits: RateLimits(
+                        .init(
+                            requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,
+                            failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
+                    isSecure: configuration.tls != nil, logger: logger, metrics: metrics,
+                    hasOwnOperationsPort: configuration.operationsPort != nil),
+                quirks: quirks, auditLog: PostgresAuditLog(store), reconciliations: reconciliations, gateway: gateway,
                 desk: desk,
                 reconciliationDesk: ReconciliationDesk(
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
@@ -129,11 +159,20 @@ package struct Server: Sendable {
     package func run(
         stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
-        let http = HTTPServer(configuration: configuration, api: api, logger: logger) { [logger, configuration] port in
+        let http = HTTPServer(
+            configuration: configuration, port: configuration.port, responder: api.responder(), desk: api.lookupDesk(),
+            certificates: certificates, logger: logger
+        ) { [logger, configuration] port in
             logger.info(
                 "listening",
                 metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
             await onListening(port)
+        }
+        let operations = HTTPServer(
+            configuration: configuration, port: configuration.operationsPort ?? 0,
+            responder: api.operationsResponder(), desk: nil, certificates: nil, logger: logger
+        ) { [logger, configuration] port in
+            logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
         }
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
@@ -150,11 +189,15 @@ package struct Server: Sendable {
                 (nil, GatewayCare(gateway: gateway, logger: logger), "gateway care"),
                 (.reconcile, provisioner, "provisioner"),
                 (.dispatch, janitor, "janitor"),
+                (.dispatch, answerJanitor, "janitor of answers"),
+                (.api, keyUses, "key uses"),
                 (.dispatch, scheduler, "scheduler"),
             ] + sending + [(.api, http, "http")]
+        let ownPort: [(role: Configuration.Role?, service: any Service, name: String)] =
+            configuration.operationsPort == nil ? [] : [(nil, operations, "operations")]
         let group = ServiceGroup(
             configuration: .init(
-                services: services.filter { $0.role.map(roles.contains) ?? true }
+                services: (services + ownPort).filter { $0.role.map(roles.contains) ?? true }
                     .map { .init(service: $0.service, serviceName: $0.name) },
                 gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
         // Cancelling the group would cut requests off; a stop is always a graceful one.
@@ -167,6 +210,9 @@ package struct Server: Sendable {
         await close()
         try result.get()
     }
+
+    /// Every operation of the API, for comparing it with its contract.
+    package var operations: [APIOperation] { api.operations }
 
     /// Closes what `build` opened, for a server that is not run.
     package func close() async {

@@ -9,6 +9,7 @@ struct GrandstandTool: AsyncParsableCommand {
         discussion: "Settings come from environment variables; README.md lists them.",
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
-            DoctorCommand.self,
+            DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,
+            QuotaCommand.self, ReconcileCommand.self,
         ])
 }

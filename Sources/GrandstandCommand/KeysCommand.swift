@@ -6,7 +6,7 @@ internal import GrandstandApp
 /// `grandstand keys`: API keys, on the database directly, so that there can be a first one.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "API keys.", subcommands: [Create.self, List.self, Revoke.self])
+        commandName: "keys", abstract: "API keys.", subcommands: [Create.self, List.self, Revoke.self, Rotate.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -21,7 +21,11 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "The bundle ID of the one app the key is for; without it, all.")
         var app: String?
 
+        @Option(help: "Seconds until the key expires; without it, it does not.")
+        var expiresIn: Int?
+
         func validate() throws {
+            if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in is a number of seconds from 1.") }
             guard !scope.isEmpty else { throw ValidationError("Give at least one --scope.") }
             guard (1...200).contains(name.count) else { throw ValidationError("A name has 1 to 200 characters.") }
             if let app, BundleID(rawValue: app) == nil { throw ValidationError("--app \(app): \(BundleID.rule)") }
@@ -29,9 +33,10 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await withKeys { keys in
-                let (_, secret) = try await keys.create(
-                    name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init), by: .commandLine)
-                print(secret)
+                let draft = KeyDraft(
+                    name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init),
+                    expiresAt: expiresIn.map { Date().addingTimeInterval(TimeInterval($0)) })
+                print(try await keys.create(draft, by: .commandLine, now: Date()).secret)
             }
         }
     }
@@ -41,16 +46,23 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await withKeys { keys in
-                for key in try await keys.keys() {
-                    let scopes = key.scopes.map(\.rawValue).sorted().joined(separator: ",")
-                    let state = key.revokedAt == nil ? "active" : "revoked"
-                    print(
-                        [
-                            key.id.uuidString.lowercased(), key.prefix + "…", state, scopes,
-                            key.bundleID?.rawValue ?? "all apps", key.name,
-                        ].joined(separator: "  "))
-                }
+                var request = PageRequest(limit: 200)
+                repeat {
+                    let page = try await keys.keys(of: nil, request)
+                    for listing in page.items { print(Self.line(listing)) }
+                    request.cursor = page.nextCursor
+                } while request.cursor != nil
             }
+        }
+
+        private static func line(_ listing: KeyListing) -> String {
+            let key = listing.key
+            return [
+                key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: Date()).rawValue,
+                key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.bundleID?.rawValue ?? "all apps",
+                "used \(listing.lastUsedAt.map(RFC3339.text) ?? "never")",
+                "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name,
+            ].joined(separator: "  ")
         }
     }
 
@@ -71,14 +83,45 @@ struct KeysCommand: AsyncParsableCommand {
     }
 }
 
+extension KeysCommand {
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a key in place of one, and prints its secret once, alone on standard output.",
+            discussion: "The old key goes on for the overlap, so that callers can change over.")
+
+        @Argument(help: "The key's ID, as `keys list` shows it.")
+        var id: String
+
+        @Option(help: "Seconds the old key goes on.")
+        var overlap: Int = 86_400
+
+        func validate() throws {
+            guard (0...2_592_000).contains(overlap) else {
+                throw ValidationError("--overlap is a number of seconds from 0 to 2592000.")
+            }
+        }
+
+        func run() async throws {
+            guard let id = UUID(uuidString: id) else { throw ValidationError("\(id) is not a key's ID.") }
+            try await withKeys { keys in
+                let overlapEnds = Date().addingTimeInterval(TimeInterval(overlap))
+                guard
+                    let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: .commandLine, now: Date())
+                else { throw StartError("there is no active key \(id.uuidString.lowercased()) that was not replaced") }
+                print(issued.secret)
+            }
+        }
+    }
+}
+
 extension APIKey.Scope: ExpressibleByArgument {}
 
 /// Opens the database the settings name, for the time of `body`.
-private func withKeys(_ body: (any KeyStore) async throws -> Void) async throws {
+private func withKeys(_ body: (any KeyLedger) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
     let session = try await DatabaseSession.open(configuration.database, logger: configuration.makeLogger())
     do {
-        try await body(session.keys)
+        try await body(session.keyLedger)
         await session.close()
     } catch let problem as Problem {
         await session.close()

@@ -11,16 +11,21 @@ package struct Janitor: Service {
     private let logger: Logger
 
     package struct Settings: Sendable {
-        /// Seconds a settled broadcast is kept.
+        /// Seconds something that is done with is kept.
         package var keep: TimeInterval
-        /// Broadcasts forgotten in one statement.
+        /// What is forgotten, for the log.
+        package var things: String
+        /// How many are forgotten in one statement.
         package var step = 500
         /// Between two steps.
         package var pause: Duration = .milliseconds(100)
         /// Between two rounds.
         package var interval: Duration = .seconds(600)
 
-        package init(keep: TimeInterval) { self.keep = keep }
+        package init(keep: TimeInterval, of things: String = "broadcasts") {
+            self.keep = keep
+            self.things = things
+        }
     }
 
     package init(
@@ -52,7 +57,7 @@ package struct Janitor: Service {
                 guard count == settings.step else { break }
                 try await Task.sleep(for: settings.pause)
             }
-            if total > 0 { logger.info("history forgotten", metadata: ["broadcasts": "\(total)"]) }
+            if total > 0 { logger.info("history forgotten", metadata: [settings.things: "\(total)"]) }
         } catch is CancellationError {
             return
         } catch {

@@ -1,22 +1,90 @@
 internal import Grandstand
 package import Postgres
+internal import Synchronization
 
 /// The pool as the stores use it: a database that cannot be reached is the caller's `store-unavailable`, not a crash.
-package struct Database: Sendable {
+package struct Database: Sendable, PostgresQuerying {
     let pool: PostgresPool
+    /// Which database this is, whichever of its pools: a transaction that was joined is joined by all of them.
+    private let identity: ObjectIdentifier
 
-    package init(_ pool: PostgresPool) { self.pool = pool }
+    /// - Parameter other: a database of which `pool` is another pool.
+    package init(_ pool: PostgresPool, sharing other: Database? = nil) {
+        self.pool = pool
+        identity = other?.identity ?? ObjectIdentifier(pool)
+    }
 
     @discardableResult
-    func query(_ query: PostgresQuery) async throws -> PostgresRows {
-        try await translating { try await pool.query(query) }
+    package func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        try await translating {
+            if let joined { return try await joined.query(query) }
+            return try await pool.query(query)
+        }
     }
 
     /// Runs `body` in a transaction that commits when it returns and rolls back when it throws.
+    ///
+    /// Within `joining` it is a part of the transaction that was joined: it is undone alone, and commits with the rest.
     func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
-        try await translating { try await pool.transaction(body) }
+        try await translating {
+            guard let joined else { return try await pool.transaction(body) }
+            try await joined.query("savepoint part")
+            do {
+                let value = try await body(joined)
+                try await joined.query("release savepoint part")
+                return value
+            } catch {
+                try await joined.query("rollback to savepoint part")
+                throw error
+            }
+        }
+    }
+
+    // MARK: Joining a transaction
+
+    private struct Joined: Sendable {
+        let database: ObjectIdentifier
+        let connection: PostgresConnection
+        let commit: Commit
+    }
+
+    /// What waits for the end of a transaction that was joined.
+    final class Commit: Sendable {
+        private let actions = Mutex<[@Sendable () -> Void]>([])
+
+        fileprivate func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
+
+        /// The transaction has committed, and nothing joins it any more.
+        func happened() {
+            for action in actions.withLock({ $0 }) { action() }
+        }
+
+        /// What was to be done will not be: its part was undone.
+        func forget() { actions.withLock { $0 = [] } }
+    }
+
+    @TaskLocal private static var current: Joined?
+
+    /// The connection whose transaction everything of this task joins.
+    private var joined: PostgresConnection? {
+        Self.current.flatMap { $0.database == identity ? $0.connection : nil }
+    }
+
+    /// Runs `action` when what this task has done is committed: at once, or after the transaction that was joined.
+    func afterCommit(_ action: @escaping @Sendable () -> Void) {
+        guard let current = Self.current, current.database == identity else { return action() }
+        current.commit.add(action)
+    }
+
+    /// Runs `body` so that all it does with this database joins the transaction of `connection`. It must not go on in
+    /// tasks that outlive it.
+    func joining<Value: Sendable>(
+        _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let joined = Joined(database: identity, connection: connection, commit: commit)
+        return try await Self.$current.withValue(joined) { try await body() }
     }
 
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {

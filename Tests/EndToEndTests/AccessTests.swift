@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandAPI
 internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
@@ -25,6 +26,21 @@ struct AccessTests {
         .init(method: "GET", path: "/v1/apps", scope: nil),
         .init(method: "GET", path: "/v1/apps/com.example.None", scope: nil),
         .init(method: "DELETE", path: "/v1/apps/com.example.None", scope: .admin),
+        .init(
+            method: "PUT", path: "/v1/apps/com.example.None/production/quirks/management-path", scope: .admin),
+        .init(method: "POST", path: "/v1/apps/com.example.None/production/channels/import", scope: .operate),
+        .init(
+            method: "POST", path: "/v1/apps/com.example.None/production/channels/\(id)/broadcasts", scope: .organise),
+        .init(method: "POST", path: "/v1/apps/com.example.None/production/reconciliations", scope: .operate),
+        .init(method: "GET", path: "/v1/apps/com.example.None/production/reconciliations", scope: .operate),
+        .init(method: "GET", path: "/v1/apps/com.example.None/production/reconciliations/\(id)", scope: .operate),
+        .init(method: "POST", path: "/v1/broadcasts", scope: .organise),
+        .init(method: "GET", path: "/v1/audit-log", scope: .operate),
+        .init(method: "POST", path: "/v1/keys", scope: .admin),
+        .init(method: "GET", path: "/v1/keys", scope: .admin),
+        .init(method: "GET", path: "/v1/keys/\(id)", scope: .admin),
+        .init(method: "DELETE", path: "/v1/keys/\(id)", scope: .admin),
+        .init(method: "POST", path: "/v1/keys/\(id)/rotations", scope: .admin),
         .init(method: "POST", path: "/v1/apps/com.example.None/production/channels", scope: .operate),
         .init(method: "GET", path: "/v1/apps/com.example.None/production/channels", scope: .operate),
         .init(method: "GET", path: "/v1/apps/com.example.None/production/channels/\(id)", scope: .operate),
@@ -41,8 +57,22 @@ struct AccessTests {
         .init(method: "GET", path: "/v1/quotas", scope: .operate),
     ]
 
+    /// Whether `path` is one of `template`'s, e.g. `/v1/apps/{bundleId}`.
+    private static func matches(_ path: String, _ template: String) -> Bool {
+        let (parts, places) = (path.split(separator: "/"), template.split(separator: "/"))
+        return parts.count == places.count && zip(parts, places).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
+    }
+
     @Test func `every route wants a key that holds its scope`() async throws {
         try await Stage.with { stage in
+            // What the router has is what is walked here, with the scope that is written here.
+            for operation in stage.server.operations where operation.needsKey {
+                let expected = Self.operations.filter {
+                    $0.method == operation.method && Self.matches($0.path, operation.path)
+                }
+                #expect(!expected.isEmpty, "\(operation.method) \(operation.path) is not walked")
+                #expect(expected.contains { $0.scope == operation.scope }, "\(operation.method) \(operation.path)")
+            }
             var callers: [APIKey.Scope: HTTPCaller] = [:]
             for scope in APIKey.Scope.allCases { callers[scope] = try await stage.caller([scope]) }
             for operation in Self.operations {

@@ -22,6 +22,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case eventExpired = "event.expired"
     case keyCreated = "key.created"
     case keyRevoked = "key.revoked"
+    /// A key took another's place.
+    case keyRotated = "key.rotated"
     case quirkLearned = "quirk.learned"
     case quirkSet = "quirk.set"
 }

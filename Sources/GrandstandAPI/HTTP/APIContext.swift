@@ -3,22 +3,40 @@ package import Hummingbird
 internal import NIOCore
 
 /// What a request carries through the API.
-package struct APIContext: RequestContext {
+package struct APIContext: RequestContext, Sendable {
     package var coreContext: CoreRequestContextStorage
-    /// Names the request in logs and problems.
-    package let requestID: String
+    /// Names the request in logs and problems: the caller's own name for it, or one we made.
+    package var requestID: String
     /// Whose key it was; `nil` on routes without authentication.
     package var key: APIKey?
+    /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
+    /// bits, for who has one address of those has all.
+    package let address: String
+    /// How the key stands to its limit; shared with the middleware that writes the headers.
+    let rate = RateBox()
 
     package init(source: Source) {
         coreContext = .init(source: source)
         requestID = String(UInt64.random(in: .min ... .max), radix: 16)
         key = nil
+        address = Self.network(of: source.channel.remoteAddress)
     }
 
     /// Whom the audit log names for what this request does.
     var actor: AuditActor { key.map(AuditActor.init) ?? .server }
 
     /// Bodies larger than this are refused unless a route allows more.
-    package var maxUploadSize: Int { 64 * 1024 }
+    package var maxUploadSize: Int { Route.standardBodyLimit }
+
+    private static func network(of address: SocketAddress?) -> String {
+        guard let text = address?.ipAddress else { return "" }
+        // Also an IPv4 address in IPv6's clothes (RFC 4291, 2.5.5.2).
+        if text.contains(".") { return text.split(separator: ":").last.map(String.init) ?? text }
+        let halves = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { $0.split(separator: ":") }
+        guard let first = halves.first else { return text }
+        let missing = halves.count > 1 ? 8 - first.count - halves[1].count : 0
+        let groups = first + Array(repeating: "0", count: max(0, missing)) + (halves.count > 1 ? halves[1] : [])
+        return groups.prefix(4).joined(separator: ":")
+    }
 }

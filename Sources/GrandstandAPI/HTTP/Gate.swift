@@ -1,23 +1,39 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Lets a request in by its key and scope.
+/// Lets a request in by its key: the one place where keys, scopes and the app in a path are checked.
 struct Gate: Sendable {
     let keys: any KeyStore
+    let uses: any KeyUseRecorder
+    let limits: RateLimits
+    let now: @Sendable () -> Date
 
     /// - Returns: the key; `nil` on open routes.
-    /// - Throws: `unauthenticated`, `forbidden`.
-    func admit(_ request: Request, to route: Route) async throws -> APIKey? {
+    /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
+    func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
         guard route.access != .open else { return nil }
+        let now = now()
         guard let secret = Self.bearer(request.headers[.authorization]) else {
-            throw Problem(.unauthenticated, "Send your key as Authorization: Bearer <secret>.")
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now)
         }
-        guard let key = try await keys.authenticate(String(secret)) else {
+        guard let key = try await keys.authenticate(String(secret)), !key.isExpired(at: now) else {
+            throw refusal(
+                "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
+        }
+        context.rate.standing = limits.take(key.id, at: now)
+        if let standing = context.rate.standing, standing.isExhausted {
             throw Problem(
-                .unauthenticated, "This key is not known, or was revoked. `grandstand keys create` makes one.")
+                .rateLimited,
+                "The key \(key.name) may make \(standing.limit) requests a second. Try again in \(standing.reset) s.",
+                retryAfter: standing.reset)
         }
         try Self.check(key, for: route.access)
+        uses.used(key.id, at: now)
+        if let bundleID = context.parameters.get("bundleId").flatMap(Self.bundleID), !key.covers(bundleID) {
+            throw Problem.bound(key)
+        }
         return key
     }
 
@@ -28,6 +44,19 @@ struct Gate: Sendable {
         guard case .scope(let scope) = access, !key.holds(scope) else { return }
         throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
     }
+
+    /// Who fails too often is told when to come again, instead of why.
+    private func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
+        guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
+            return Problem(.unauthenticated, detail)
+        }
+        return Problem(
+            .rateLimited,
+            "Too many requests without a valid key came from this address. Try again in \(standing.reset) s.",
+            retryAfter: standing.reset)
+    }
+
+    private static func bundleID(_ raw: String) -> BundleID? { BundleID(rawValue: PercentEncoding.decode(raw) ?? raw) }
 
     /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
     static func bearer(_ header: String?) -> Substring? {
@@ -42,12 +71,19 @@ extension APIContext {
     /// - Throws: `forbidden` when the request's key is for another app.
     func requireCover(of bundleID: BundleID) throws(Problem) {
         guard let key, !key.covers(bundleID) else { return }
-        throw Problem(.forbidden, "The key \(key.name) is for \(key.bundleID?.rawValue ?? "another app") only.")
+        throw Problem.bound(key)
     }
 
     /// - Throws: `forbidden` when the request's key is bound to one app and this concerns all of them.
     func requireAllApps() throws(Problem) {
-        guard let key, let bundleID = key.bundleID else { return }
-        throw Problem(.forbidden, "The key \(key.name) is for \(bundleID) only.")
+        guard let key, key.bundleID != nil else { return }
+        throw Problem.bound(key)
+    }
+}
+
+extension Problem {
+    /// What a key hears that is for another app.
+    fileprivate static func bound(_ key: APIKey) -> Problem {
+        Problem(.forbidden, "The key \(key.name) is for \(key.bundleID?.rawValue ?? "another app") only.")
     }
 }

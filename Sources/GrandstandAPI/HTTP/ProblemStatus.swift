@@ -8,17 +8,18 @@ extension Problem.Kind {
         case .malformedJSON: .badRequest
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
-        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .notFound,
-            .reconciliationNotFound:
+        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .keyNotFound,
+            .notFound, .reconciliationNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
-            .quotaExhausted, .reconciliationRunning:
+            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning:
             .conflict
         case .eventOver: .gone
         case .bodyTooLarge, .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
-        case .expirationNotAllowed, .invalidRequest, .unknownField: .unprocessableContent
+        case .expirationNotAllowed, .idempotencyMismatch, .invalidRequest, .unknownField: .unprocessableContent
+        case .rateLimited: .tooManyRequests
         case .internalError: .internalServerError
         case .apnsRefused: .badGateway
         case .storeUnavailable: .serviceUnavailable

@@ -107,7 +107,7 @@ extension Request {
     /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
     ///
     /// - Parameter fallback: stands in for no body at all, where every field may be left out.
-    func json(upTo limit: Int = 64 * 1024, orIfEmpty fallback: String? = nil) async throws -> JSONValue {
+    func json(upTo limit: Int = Route.standardBodyLimit, orIfEmpty fallback: String? = nil) async throws -> JSONValue {
         if let fallback, headers[.contentLength].map({ $0 == "0" }) ?? (headers[.transferEncoding] == nil) {
             return try JSONValue(parsing: Array(fallback.utf8))
         }
@@ -116,13 +116,20 @@ extension Request {
         guard let mediaType, String(mediaType).filter({ $0 != " " }) == "application/json" else {
             throw Problem(.unsupportedMediaType, "Send the body as Content-Type: application/json.")
         }
+        return try JSONValue(parsing: try await bytes(upTo: limit))
+    }
+
+    /// The body as it came.
+    ///
+    /// - Throws: `body-too-large`, before all of it was read.
+    func bytes(upTo limit: Int) async throws -> [UInt8] {
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []
         for try await buffer in body {
             guard bytes.count + buffer.readableBytes <= limit else { throw Self.tooLarge(limit) }
             bytes += buffer.readableBytesView
         }
-        return try JSONValue(parsing: bytes)
+        return bytes
     }
 
     private static func tooLarge(_ limit: Int) -> Problem {

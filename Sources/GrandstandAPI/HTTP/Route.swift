@@ -1,4 +1,5 @@
-internal import Grandstand
+internal import FoundationEssentials
+package import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -15,48 +16,82 @@ struct Route: Sendable {
     }
 
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
+    /// The answer for a thing that an earlier request began and did not answer for; `nil`: it came to nothing.
+    typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
 
     let method: HTTPRequest.Method
     /// Hummingbird's syntax: `/v1/apps/:bundleId`.
     let path: String
     let access: Access
+    /// Bytes a body may have.
+    let bodyLimit: Int
+    /// For work that calls Apple and so cannot be one transaction.
+    let recover: Recovery?
     let handler: Handler
 
-    init(_ method: HTTPRequest.Method, _ path: String, _ access: Access, _ handler: @escaping Handler) {
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = Route.standardBodyLimit,
+        recover: Recovery? = nil, _ handler: @escaping Handler
+    ) {
         self.method = method
         self.path = path
         self.access = access
+        self.bodyLimit = bodyLimit
+        self.recover = recover
         self.handler = handler
     }
+
+    static let standardBodyLimit = 64 * 1024
 }
 
-/// Every route there is: the router, the check of scopes, and the answer to a wrong method come from this one list.
+/// Every route there is: the router, the checks of keys, and the answer to a wrong method come from this one list.
 struct RouteTable: Sendable {
     let routes: [Route]
 
     /// The methods a path takes; `nil` for a path that no route has.
     func methods(at path: String) -> [HTTPRequest.Method]? {
-        let segments = path.split(separator: "/")
-        let methods = routes.filter { route in
-            let template = route.path.split(separator: "/")
-            return template.count == segments.count
-                && zip(template, segments).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
-        }.map(\.method)
+        let methods = routes(at: path).map(\.method)
         return methods.isEmpty ? nil : methods
     }
 
-    /// A router with all routes, each behind its check.
-    func router(keys: any KeyStore) -> Router<APIContext> {
+    private func routes(at path: String) -> [Route] {
+        let segments = path.split(separator: "/")
+        return routes.filter { route in
+            let template = route.path.split(separator: "/")
+            return template.count == segments.count
+                && zip(template, segments).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
+        }
+    }
+
+    /// A router with all routes, each behind its checks.
+    func router(gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings) -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: ProblemMiddleware(table: self))
-        let gate = Gate(keys: keys)
+        router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 var context = context
-                context.key = try await gate.admit(request, to: route)
-                return try await route.handler(request, context)
+                context.key = try await gate.admit(request, context, to: route)
+                return try await idempotency.answer(request, context, route)
             }
         }
         return router
+    }
+}
+
+/// An operation as the outside sees it, for comparing with openapi.yaml.
+package struct APIOperation: Sendable, Hashable {
+    package var method: String
+    /// OpenAPI's syntax: `/v1/apps/{bundleId}`.
+    package var path: String
+    /// `nil`: no key or any key will do.
+    package var scope: APIKey.Scope?
+    package var needsKey: Bool
+
+    init(_ route: Route) {
+        method = route.method.rawValue
+        path = route.path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
+        needsKey = route.access != .open
+        if case .scope(let scope) = route.access { self.scope = scope }
     }
 }

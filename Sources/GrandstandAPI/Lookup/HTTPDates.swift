@@ -3,16 +3,10 @@ internal import Synchronization
 
 /// The `Date` header's text (RFC 9110, 5.6.7), written once a second.
 final class HTTPDates: Sendable {
-    private let now: @Sendable () -> Date
-    private let last: Mutex<(second: Int, text: [UInt8])>
+    private let last = Mutex((second: 0, text: HTTPDates.text(0)))
 
-    init(now: @escaping @Sendable () -> Date) {
-        self.now = now
-        last = Mutex((0, Self.text(0)))
-    }
-
-    func text() -> [UInt8] {
-        let second = Int(now().timeIntervalSince1970.rounded(.down))
+    func text(at moment: Date) -> [UInt8] {
+        let second = Int(moment.timeIntervalSince1970.rounded(.down))
         return last.withLock { last in
             if last.second != second { last = (second, Self.text(second)) }
             return last.text

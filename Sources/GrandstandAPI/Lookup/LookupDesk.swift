@@ -11,36 +11,59 @@ internal import NIOHTTP1
 package struct LookupDesk: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
-    private let dates: HTTPDates
+    private let uses: any KeyUseRecorder
+    private let limits: RateLimits
+    private let foundOne: @Sendable (Duration) -> Void
+    private let foundNothingNew: @Sendable (Duration) -> Void
+    private let headers: StandingHeaders
+    private let now: @Sendable () -> Date
+    private let dates = HTTPDates()
 
-    package init(replica: LookupReplica, keys: any KeyMemory, now: @escaping @Sendable () -> Date) {
+    package init(
+        replica: LookupReplica, keys: any KeyMemory, uses: any KeyUseRecorder, limits: RateLimits,
+        metrics: any OperationMetrics, headers: StandingHeaders, now: @escaping @Sendable () -> Date
+    ) {
         self.replica = replica
         self.keys = keys
-        dates = HTTPDates(now: now)
+        self.uses = uses
+        self.limits = limits
+        self.headers = headers
+        self.now = now
+        foundOne = metrics.answers(method: "GET", path: LookupRoutes.path, status: 200)
+        foundNothingNew = metrics.answers(method: "GET", path: LookupRoutes.path, status: 304)
     }
 
     /// The answer to a request without a body; `nil`: not for here.
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
+        let started = ContinuousClock.now
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
             let fields = Fields(head.headers), let secret = Gate.bearer(fields.authorization)
         else { return nil }
         var uri = head.uri
         let known = uri.withUTF8 { uri in Path(UnsafeRawBufferPointer(uri)).flatMap { find($0, secret) } }
         guard let known, case .found(let body) = known.answer else { return nil }
+        let now = now()
+        let standing = limits.take(known.key.id, at: now)
+        // The router says no.
+        if let standing, standing.isExhausted { return nil }
+        uses.used(known.key.id, at: now)
+        let isNotModified = fields.ifNoneMatch.map(body.tag.matches) ?? false
+        defer { (isNotModified ? foundNothingNew : foundOne)(ContinuousClock.now - started) }
         return LookupResponse(
-            body: body, freshness: known.freshness, isNotModified: fields.ifNoneMatch.map(body.tag.matches) ?? false,
-            date: dates.text())
+            body: body, freshness: known.freshness, isNotModified: isNotModified, standing: standing,
+            headers: headers.bytes, date: dates.text(at: now))
     }
 
     private func find(
         _ path: Path, _ secret: Substring
-    ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness)? {
+    ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness, key: APIKey)? {
         guard let known = replica.known(bundleID: path.bundleID, in: path.environment, path.key),
             let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil
         else { return nil }
-        guard key.bundleID != nil else { return known }
+        let found = (known.answer, known.freshness, key)
+        guard key.bundleID != nil else { return found }
         let asked = BundleID(rawValue: String(decoding: path.bundleID, as: UTF8.self))
-        return asked.map(key.covers) ?? false ? known : nil
+        return asked.map(key.covers) ?? false ? found : nil
     }
 
     /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart. A query is no part of any key, and text that is

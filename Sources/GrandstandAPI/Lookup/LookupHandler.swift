@@ -11,16 +11,15 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// Whoever watches over idle connections stands behind this handler and sees only what goes past it: something must
-    /// now and then.
-    private static let letThrough = TimeAmount.seconds(15)
+    /// Said outwards when requests were answered here, for whoever watches over the connection's time: an answer that is
+    /// written below the encoder is seen by nobody else.
+    package struct Answered: Sendable {}
 
     private let desk: LookupDesk
     /// Where bytes are written that need no encoding any more.
     private var encoder: ChannelHandlerContext?
     /// Requests that went past and are not answered yet.
     private var underWay = 0
-    private var wentPastAt = NIODeadline.now()
     /// The answer to a request that was not read to its end.
     private var answer: LookupResponse?
     private var mustFlush = false
@@ -38,14 +37,11 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
         switch unwrapInboundIn(data) {
         case .head(let head):
             // A caller who does not read its answers meets the router's patience, which is bounded.
-            if underWay == 0, encoder != nil, context.channel.isWritable,
-                NIODeadline.now() - wentPastAt < Self.letThrough
-            {
+            if underWay == 0, encoder != nil, context.channel.isWritable {
                 answer = desk.answer(head)
                 if answer != nil { return }
             }
             underWay += 1
-            wentPastAt = .now()
         case .body: break
         case .end:
             guard let answer, let encoder else { break }
@@ -64,6 +60,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
         if mustFlush {
             mustFlush = false
             context.flush()
+            context.triggerUserOutboundEvent(Answered(), promise: nil)
         }
         if mustPass {
             mustPass = false

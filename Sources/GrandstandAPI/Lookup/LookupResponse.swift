@@ -7,11 +7,15 @@ struct LookupResponse {
     let body: LookupBody
     let freshness: LookupReplica.Freshness
     let isNotModified: Bool
+    /// How the key stands to its limit, if it has one.
+    let standing: RateLimit.Standing?
+    /// What every answer has, with the lines' ends.
+    let headers: [UInt8]
     /// As it stands in `Date`.
     let date: [UInt8]
 
     /// More than all header fields together take.
-    private static let headCapacity = 448
+    private static let headCapacity = 640
 
     func write(to buffer: inout ByteBuffer) {
         buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.count)
@@ -29,7 +33,17 @@ struct LookupResponse {
             buffer.writeStaticString("\r\nWarning: 110 - \"Response is Stale\"\r\nAge: ")
             buffer.writeString(String(seconds))
         }
-        buffer.writeStaticString("\r\nDate: ")
+        if let standing {
+            buffer.writeStaticString("\r\nRateLimit-Limit: ")
+            buffer.writeString(String(standing.limit))
+            buffer.writeStaticString("\r\nRateLimit-Remaining: ")
+            buffer.writeString(String(standing.remaining))
+            buffer.writeStaticString("\r\nRateLimit-Reset: ")
+            buffer.writeString(String(standing.reset))
+        }
+        buffer.writeStaticString("\r\n")
+        buffer.writeBytes(headers)
+        buffer.writeStaticString("Date: ")
         buffer.writeBytes(date)
         buffer.writeStaticString("\r\n\r\n")
         guard !isNotModified else { return }

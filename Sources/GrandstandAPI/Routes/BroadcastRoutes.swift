@@ -15,7 +15,8 @@ struct BroadcastRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
-            Route(.post, "/v1/broadcasts", .scope(.organise), acceptBatch),
+            Route(
+                .post, "/v1/broadcasts", .scope(.organise), bodyLimit: BroadcastBatch.maximumBytes, acceptBatch),
             Route(
                 .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
             Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), list),

@@ -12,8 +12,8 @@ struct ChannelRoutes: Sendable {
     var routes: [Route] {
         let base: String = "/v1/apps/:bundleId/:environment/channels"
         return [
-            Route(.post, base, .scope(.operate), create),
-            Route(.post, base + "/import", .scope(.operate), importChannel),
+            Route(.post, base, .scope(.operate), recover: recover, create),
+            Route(.post, base + "/import", .scope(.operate), recover: recover, importChannel),
             Route(.get, base, .scope(.operate), list),
             Route(.get, base + "/:id", .scope(.operate), get),
             Route(.delete, base + "/:id", .scope(.operate), delete),
@@ -33,6 +33,18 @@ struct ChannelRoutes: Sendable {
                 bundleID: bundleID, environment: environment, storagePolicy: policy ?? .noMessageStored, label: label),
             by: context.actor)
         return .json(channel, status: .created)
+    }
+
+    /// What became of a channel that an earlier request began to make.
+    private func recover(_ id: UUID, _ context: APIContext) async throws -> Response? {
+        let channel = try await channels.channel(id, of: try context.bundleID(), in: try context.environment())
+        switch channel?.state {
+        case nil, .failed: return nil
+        case .creating:
+            throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
+        case .active, .retiring, .deleting, .deleted, .missing:
+            return channel.map { .json($0, status: .created) }
+        }
     }
 
     private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {

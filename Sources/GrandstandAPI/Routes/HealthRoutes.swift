@@ -1,6 +1,7 @@
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
 /// What the process can say of itself, for `/readyz`.
 package struct Readiness: Sendable {
@@ -15,9 +16,23 @@ package struct Readiness: Sendable {
     }
 }
 
-/// `/healthz` and `/readyz`: without a key, for probes.
+/// Counts what the API answers, and tells all that this process counts.
+package protocol OperationMetrics: Sendable {
+    /// - Parameter path: the route's path; `nil` when there is none, so that nobody outside decides how many series
+    ///   there are.
+    func answered(method: String, path: String?, status: Int, time: Duration)
+
+    /// The same for answers of one kind, found once and called by the million.
+    func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
+
+    /// Everything, in Prometheus' text format.
+    func exposition() -> [UInt8]
+}
+
+/// `/healthz`, `/readyz` and `/metrics`: without a key, for probes.
 struct HealthRoutes: Sendable {
     let readiness: @Sendable () async -> Readiness
+    let metrics: any OperationMetrics
 
     var routes: [Route] {
         [
@@ -25,6 +40,11 @@ struct HealthRoutes: Sendable {
                 .json(bytes: Array(#"{"status":"ok"}"#.utf8))
             },
             Route(.get, "/readyz", .open, ready),
+            Route(.get, "/metrics", .open) { [metrics] _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
+            },
         ]
     }
 

@@ -13,10 +13,11 @@ struct LookupRoutes: Sendable {
 
     /// Who may look up: here, and where `LookupDesk` answers from memory.
     static let access = Route.Access.scope(.lookup)
+    static let path = "/v1/lookup/:bundleId/:environment/:key"
 
     var routes: [Route] {
         [
-            Route(.get, "/v1/lookup/:bundleId/:environment/:key", Self.access, lookup),
+            Route(.get, Self.path, Self.access, lookup),
             Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, batch),
         ]
     }

@@ -13,7 +13,8 @@ struct ReconciliationRoutes: Sendable {
     var routes: [Route] {
         let base: String = "/v1/apps/:bundleId/:environment/reconciliations"
         return [
-            Route(.post, base, .scope(.operate), create),
+            // Nothing is begun that a repetition could take up: an interrupted run is simply run again.
+            Route(.post, base, .scope(.operate), recover: { _, _ in nil }, create),
             Route(.get, base, .scope(.operate), list),
             Route(.get, base + "/:id", .scope(.operate), get),
         ]

@@ -12,8 +12,10 @@ extension PostgresChannelStore {
                 if let eventKey = wanted.eventKey {
                     try await Self.prepare(eventKey, for: wanted, bundleID, now: now, on: connection)
                 }
-                return try await Self.take(
+                let channel = try await Self.take(
                     wanted, bundleID, AuditRows(by: actor, at: now, answer: wanted.answer), on: connection)
+                try await IdempotencyMark.note(channel.id, on: connection)
+                return channel
             }
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
             throw Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)

@@ -51,6 +51,7 @@ extension PostgresChannelStore {
             guard let channel = try inserted.first.map(Self.channel) else {
                 throw Problem(.internalError, "The channel's row was not written.")
             }
+            try await IdempotencyMark.note(channel.id, on: connection)
             return ChannelTask(channel: channel, address: address)
         }
     }

@@ -9,16 +9,16 @@ internal import Synchronization
 ///
 /// A secret that memory does not have may be a key made a moment ago. Those are asked for together, in one query at a
 /// time: a flood of wrong keys makes the queries larger, not more, and a right one among them waits for its turn only.
-package final class CachedKeyStore: KeyStore, KeyMemory {
+package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
     private struct State {
-        var keys: [[UInt8]: APIKey] = [:]
+        var keys: [SecretHash: APIKey] = [:]
         var confirmedAt: Date?
         /// A change was announced and not read yet.
         var isBehind = true
         /// Counts changes and readings: what was read before one may be older than it.
         var epoch = 0
         /// Hashes the database did not know a moment ago.
-        var unknown: [[UInt8]: Date] = [:]
+        var unknown: [SecretHash: Date] = [:]
     }
 
     /// Seconds for which a wrong key is known to be wrong.
@@ -86,15 +86,16 @@ package final class CachedKeyStore: KeyStore, KeyMemory {
 
     // MARK: Asking
 
-    package func known(_ secret: some StringProtocol) -> APIKey? { known(hash: PostgresKeyStore.hash(secret)) }
+    package func known(_ secret: some StringProtocol) -> APIKey? { known(hash: SecretHash(of: secret)) }
 
-    private func known(hash: [UInt8]) -> APIKey? {
+    private func known(hash: SecretHash) -> APIKey? {
         let now = now()
         return state.withLock { state in
             guard let confirmedAt = state.confirmedAt, now.timeIntervalSince(confirmedAt) <= staleLimit else {
                 return nil
             }
-            return state.keys[hash]
+            guard let key = state.keys[hash], !key.isExpired(at: now) else { return nil }
+            return key
         }
     }
 
@@ -102,7 +103,7 @@ package final class CachedKeyStore: KeyStore, KeyMemory {
     ///
     /// - Throws: `store-unavailable`.
     package func authenticate(_ secret: String) async throws -> APIKey? {
-        let hash = PostgresKeyStore.hash(secret)
+        let hash = SecretHash(of: secret)
         if let key = known(hash: hash) { return key }
         let moment = now()
         let (isWrong, epoch) = state.withLock { (state: inout State) -> (Bool, Int) in
@@ -130,14 +131,36 @@ package final class CachedKeyStore: KeyStore, KeyMemory {
         try await store.create(name: name, scopes: scopes, bundleID: bundleID, by: actor)
     }
 
+    package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
+        try await store.create(draft, by: actor, now: now)
+    }
+
     package func keys() async throws -> [APIKey] { try await store.keys() }
+
+    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+        try await store.keys(of: bundleID, page)
+    }
+
+    package func key(_ id: UUID) async throws -> KeyListing? { try await store.key(id) }
+
+    package func used(_ uses: [UUID: Date]) async throws { try await store.used(uses) }
 
     package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
         let wasThere = try await store.revoke(id, by: actor, now: now)
-        // Here it holds at once; elsewhere as soon as it is heard.
+        await forget(id)
+        return wasThere
+    }
+
+    package func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? {
+        let issued = try await store.rotate(id, overlapEnds: overlapEnds, by: actor, now: now)
+        await forget(id)
+        return issued
+    }
+
+    /// Here a change holds at once; elsewhere as soon as it is heard.
+    private func forget(_ id: UUID) async {
         changed()
         state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
         await reload()
-        return wasThere
     }
 }

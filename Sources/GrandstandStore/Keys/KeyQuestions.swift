@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Questions to the database that wait for each other: one query at a time, with all hashes that were asked meanwhile.
 final class KeyQuestions: Sendable {
-    typealias Hash = [UInt8]
+    typealias Hash = SecretHash
 
     private struct State {
         var waiting: [(hash: Hash, continuation: CheckedContinuation<APIKey?, any Error>)] = []

@@ -12,27 +12,13 @@ package struct PostgresKeyStore: KeyStore {
     package func create(
         name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
     ) async throws -> (key: APIKey, secret: String) {
-        let secret = Self.makeSecret()
-        let key = APIKey(
-            id: UUID(), name: name, scopes: scopes, bundleID: try await registered(bundleID),
-            prefix: String(secret.prefix(9)), createdAt: Date(), revokedAt: nil)
-        let scopeNames = scopes.map(\.rawValue).sorted()
-        let audit = AuditRows(by: actor, at: key.createdAt)
-        try await database.query(
-            """
-            with created as (
-                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at)
-                values (\(key.id), \(name), \(Self.hash(secret)), \(key.prefix),
-                    \(scopeNames)::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt))
-            )
-            \(audit.insert(
-                .keyCreated, .init(bundleID: key.bundleID), reason: "\(name) (\(key.prefix)…): \(scopeNames)"))
-            """)
-        return (key, secret)
+        let issued = try await create(
+            KeyDraft(name: name, scopes: scopes, bundleID: bundleID), by: actor, now: Date())
+        return (issued.key, issued.secret)
     }
 
     /// The app's bundle ID as it was registered; `nil` for a key that is bound to none.
-    private func registered(_ bundleID: BundleID?) async throws -> BundleID? {
+    func registered(_ bundleID: BundleID?) async throws -> BundleID? {
         guard let bundleID else { return nil }
         let rows = try await database.query("select bundle_id from apps where topic = \(bundleID.topic)")
         guard let row = rows.first else {
@@ -42,29 +28,32 @@ package struct PostgresKeyStore: KeyStore {
     }
 
     package func authenticate(_ secret: String) async throws -> APIKey? {
-        let hash = Self.hash(secret)
+        let hash = SecretHash(of: secret)
         return try await keys(hashes: [hash])[hash]
     }
 
     /// Those of the keys with these hashes that are valid.
-    func keys(hashes: [[UInt8]]) async throws -> [[UInt8]: APIKey] {
-        let texts = hashes.map { Base64URL.text($0) }
+    func keys(hashes: [SecretHash]) async throws -> [SecretHash: APIKey] {
+        let texts = hashes.map { Base64URL.text($0.bytes) }
         return try Self.byHash(
             try await database.query(
                 """
-                \(Self.selection) where revoked_at is null and secret_hash = any(
+                \(Self.selection) where \(Self.isValid) and secret_hash = any(
                     select decode(rpad(translate(t, '-_', '+/'), 44, '='), 'base64') from unnest(\(texts)::text[]) t)
                 """))
     }
 
     /// All keys that are valid.
-    func validKeys() async throws -> [[UInt8]: APIKey] {
-        try Self.byHash(try await database.query("\(Self.selection) where revoked_at is null"))
+    func validKeys() async throws -> [SecretHash: APIKey] {
+        try Self.byHash(try await database.query("\(Self.selection) where \(Self.isValid)"))
     }
 
-    private static func byHash(_ rows: PostgresRows) throws -> [[UInt8]: APIKey] {
-        var keys: [[UInt8]: APIKey] = [:]
-        for row in rows { keys[try row.decode("secret_hash")] = try key(row) }
+    private static func byHash(_ rows: PostgresRows) throws -> [SecretHash: APIKey] {
+        var keys: [SecretHash: APIKey] = [:]
+        for row in rows {
+            guard let hash = SecretHash(try row.decode("secret_hash")) else { continue }
+            keys[hash] = try key(row)
+        }
         return keys
     }
 
@@ -90,22 +79,25 @@ package struct PostgresKeyStore: KeyStore {
     }
 
     /// `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.
-    private static func makeSecret() -> String {
+    static func makeSecret() -> String {
         "gs_" + SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.text($0) }
     }
 
-    static func hash(_ secret: some StringProtocol) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
+    private static let isValid: PostgresQuery = "revoked_at is null and (expires_at is null or expires_at > now())"
 
-    private static let selection: PostgresQuery = """
-        select id, name, secret_hash, scopes::text[] as scopes, bundle_id, prefix, created_at, revoked_at from api_keys
+    static let selection: PostgresQuery = """
+        select id, name, secret_hash, scopes::text[] as scopes, bundle_id, prefix, created_at, revoked_at, expires_at,
+            replaced_by
+        from api_keys
         """
 
-    private static func key(_ row: PostgresRow) throws -> APIKey {
+    static func key(_ row: PostgresRow) throws -> APIKey {
         let scopes: [String] = try row.decode("scopes")
         return APIKey(
             id: try row.decode("id"), name: try row.decode("name"),
             scopes: Set(scopes.compactMap(APIKey.Scope.init)), bundleID: try row.optionalWord("bundle_id"),
             prefix: try row.decode("prefix"), createdAt: try row.decode("created_at"),
-            revokedAt: try row.decode("revoked_at"))
+            revokedAt: try row.decode("revoked_at"), expiresAt: try row.decode("expires_at"),
+            replacedBy: try row.decode("replaced_by"))
     }
 }

@@ -16,7 +16,7 @@ extension PostgresOutbox {
             try await Self.write(acceptance, on: connection)
             return (results, acceptance.topics)
         }
-        wakeUps.send(topics)
+        database.afterCommit { [wakeUps] in wakeUps.send(topics) }
         return results
     }
 

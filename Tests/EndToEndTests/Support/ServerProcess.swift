@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import Testing
 
 /// `grandstand serve` as a process of its own, to be killed in mid-flight.
@@ -7,11 +8,22 @@ final class ServerProcess: Sendable {
     let url: String
     private let process: Process
     private let output: Pipe
+    private let said: Said
+
+    /// What a process has written so far.
+    private final class Said: Sendable {
+        private let text = Mutex("")
+
+        var current: String { text.withLock { $0 } }
+
+        func add(_ more: String) { text.withLock { $0 += more } }
+    }
 
     /// The program that was built with these tests.
     private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
 
-    private init(url: String, process: Process, output: Pipe) {
+    private init(url: String, process: Process, output: Pipe, said: Said) {
+        self.said = said
         self.url = url
         self.process = process
         self.output = output
@@ -20,8 +32,8 @@ final class ServerProcess: Sendable {
     /// Starts a server; returns once it listens.
     ///
     /// - Throws: `NeverHappened` with what it said when it stopped instead.
-    static func start(_ environment: [String: String]) async throws -> ServerProcess {
-        let (process, output) = (Process(), Pipe())
+    static func start(_ environment: [String: String], keepsLog: Bool = false) async throws -> ServerProcess {
+        let (process, output, kept) = (Process(), Pipe(), Said())
         process.executableURL = program
         process.arguments = ["serve"]
         process.environment = environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }
@@ -30,7 +42,8 @@ final class ServerProcess: Sendable {
         let (texts, text) = AsyncStream<String>.makeStream()
         output.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
-            // What it says later is read and dropped, so that it never blocks on a full pipe.
+            // What it says later is read, and dropped unless it is wanted, so that it never blocks on a full pipe.
+            if keepsLog { kept.add(String(decoding: data, as: UTF8.self)) }
             if data.isEmpty { text.finish() } else { text.yield(String(decoding: data, as: UTF8.self)) }
         }
         try process.run()
@@ -41,7 +54,7 @@ final class ServerProcess: Sendable {
                 guard let entry = try? JSONDecoder().decode(JSON.self, from: Data(line.utf8)),
                     entry["message"]?.string == "listening", let url = entry["url"]?.string
                 else { continue }
-                return ServerProcess(url: url, process: process, output: output)
+                return ServerProcess(url: url, process: process, output: output, said: kept)
             }
         }
         kill(process.processIdentifier, SIGKILL)
@@ -55,6 +68,17 @@ final class ServerProcess: Sendable {
         output.fileHandleForReading.readabilityHandler = nil
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+    }
+
+    /// Everything it has written, when it was started to keep that.
+    var log: String { said.current }
+
+    /// As SIGTERM ends it; returns when it has ended and all it wrote was read.
+    func terminate() {
+        process.terminate()
+        process.waitUntilExit()
+        output.fileHandleForReading.readabilityHandler = nil
+        said.add(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self))
     }
 
     deinit { if process.isRunning { kill9() } }

@@ -113,10 +113,10 @@ struct CachedKeyTests {
         }
         var counts = asked.stream.makeAsyncIterator()
         try await withThrowingTaskGroup(of: APIKey?.self) { group in
-            group.addTask { try await questions.ask([0]) }
+            group.addTask { try await questions.ask(SecretHash(of: "first")) }
             let first = await counts.next()
             #expect(first == 1)
-            for number in 1...50 { group.addTask { try await questions.ask([UInt8(number), 1]) } }
+            for number in 1...50 { group.addTask { try await questions.ask(SecretHash(of: "\(number)")) } }
             while questions.waitingCount < 50 { await Task.yield() }
             go.continuation.yield()
             let rest = await counts.next()

@@ -1,0 +1,70 @@
+package import FoundationEssentials
+
+/// The life of API keys, for whoever manages them; `KeyStore` is for whoever lets callers in.
+package protocol KeyLedger: Sendable {
+    /// Makes a key and returns its secret, the only time it is seen.
+    ///
+    /// - Throws: `app-not-found` for a key bound to an app that is not known.
+    func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey
+
+    /// Keys with their last use, the newest first.
+    ///
+    /// - Parameter bundleID: only keys of this app; `nil`: all keys.
+    /// - Throws: `invalid-request` for a cursor that is none.
+    func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing>
+
+    func key(_ id: UUID) async throws -> KeyListing?
+
+    /// Ends a key at once.
+    ///
+    /// - Returns: whether there was such a key that was not revoked yet.
+    func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool
+
+    /// Makes a key with the same name, scopes and app; the old one goes on until `overlapEnds`, or until it would have
+    /// expired anyway.
+    ///
+    /// - Returns: the new key; `nil` when there is no such key that is active and was not replaced yet.
+    func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey?
+
+    /// Records when keys were last used. An earlier time than the one recorded changes nothing; a key that is gone is
+    /// no error.
+    func used(_ uses: [UUID: Date]) async throws
+}
+
+/// A key to be made.
+package struct KeyDraft: Sendable, Hashable {
+    package var name: String
+    package var scopes: Set<APIKey.Scope>
+    package var bundleID: BundleID?
+    package var expiresAt: Date?
+
+    package init(name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID? = nil, expiresAt: Date? = nil) {
+        self.name = name
+        self.scopes = scopes
+        self.bundleID = bundleID
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A key that was just made, with its secret.
+package struct IssuedKey: Sendable, Hashable {
+    package var key: APIKey
+    package var secret: String
+
+    package init(key: APIKey, secret: String) {
+        self.key = key
+        self.secret = secret
+    }
+}
+
+/// A key as it is listed.
+package struct KeyListing: Sendable, Hashable {
+    package var key: APIKey
+    /// Written every few seconds, so it may be that much behind.
+    package var lastUsedAt: Date?
+
+    package init(key: APIKey, lastUsedAt: Date?) {
+        self.key = key
+        self.lastUsedAt = lastUsedAt
+    }
+}

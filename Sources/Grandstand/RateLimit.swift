@@ -1,0 +1,59 @@
+package import FoundationEssentials
+
+/// A token bucket: `rate` requests a second on average, up to `burst` at once. Pure; whoever holds it brings the time.
+package struct RateLimit: Sendable, Hashable {
+    /// What a bucket allows.
+    package struct Policy: Sendable, Hashable {
+        /// Tokens that come back each second.
+        package var rate: Double
+        /// Tokens a full bucket holds, at least one.
+        package var burst: Double
+
+        package init(rate: Double, burst: Double) {
+            self.rate = rate
+            self.burst = max(1, burst)
+        }
+    }
+
+    /// How somebody stands after a request, as the `RateLimit` headers tell it.
+    package struct Standing: Sendable, Hashable {
+        /// Requests at once at most.
+        package var limit: Int
+        package var remaining: Int
+        /// Seconds until a request is allowed again, or until the bucket is full.
+        package var reset: Int
+        /// This request was one too many.
+        package var isExhausted: Bool
+    }
+
+    private var tokens: Double
+    private var filledAt: Date
+
+    package init(_ policy: Policy, at now: Date) {
+        tokens = policy.burst
+        filledAt = now
+    }
+
+    /// Takes a token if there is one. A clock that went backwards gives none back and takes none away.
+    package mutating func take(_ policy: Policy, at now: Date) -> Standing {
+        fill(policy, at: now)
+        let isExhausted = tokens < 1
+        if !isExhausted { tokens -= 1 }
+        let wait = isExhausted ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
+        return Standing(
+            limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
+            isExhausted: isExhausted)
+    }
+
+    /// Whether nothing would be lost by forgetting the bucket.
+    package mutating func isFull(_ policy: Policy, at now: Date) -> Bool {
+        fill(policy, at: now)
+        return tokens >= policy.burst
+    }
+
+    private mutating func fill(_ policy: Policy, at now: Date) {
+        let passed = now.timeIntervalSince(filledAt)
+        if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }
+        filledAt = now
+    }
+}

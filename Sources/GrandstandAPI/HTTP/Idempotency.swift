@@ -1,0 +1,108 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Gives the first answer again to whoever repeats a POST with the same `Idempotency-Key`.
+struct Idempotency: Sendable {
+    let store: any IdempotencyStore
+    let now: @Sendable () -> Date
+
+    /// How long work in several steps belongs to the one who began it: longer than its calls to Apple can take.
+    private static let lease = Duration.seconds(60)
+    /// How long a repetition waits for the first to finish.
+    private static let patience = Duration.seconds(10)
+
+    /// Carries the request out, or finds its answer.
+    ///
+    /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; what the route
+    ///   throws.
+    func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
+        guard route.method == .post, let name = request.headers[.idempotencyKey] else {
+            return try await route.handler(request, context)
+        }
+        guard let key = context.key, let secret = Gate.bearer(request.headers[.authorization]).map(String.init) else {
+            return try await route.handler(request, context)
+        }
+        guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Problem(
+                .invalidRequest, "Idempotency-Key has 1 to 255 printable ASCII characters.",
+                errors: [FieldError(pointer: "Idempotency-Key", detail: "1 to 255 characters were expected.")])
+        }
+        let body = try await request.bytes(upTo: route.bodyLimit)
+        var buffered = request
+        buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
+        let unread = buffered
+        let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
+        let wanted = IdempotentRequest(caller: key.id, secret: secret, key: name, content: content)
+        let work: @Sendable () async throws -> IdempotentResult = {
+            try await Self.result(context) { try await route.handler(unread, context) }
+        }
+        let outcome: IdempotentOutcome
+        if let recover = route.recover {
+            outcome = try await store.inSteps(
+                wanted, lease: Self.lease, patience: Self.patience, now: now,
+                recover: { id in
+                    guard let response = try await recover(id, context) else { return nil }
+                    return try await Self.result(context) { response }
+                },
+                work: work)
+        } else {
+            outcome = try await store.once(wanted, now: now(), work: work)
+        }
+        return Self.response(outcome)
+    }
+
+    /// What an answer is to whoever repeats the request: 5xx and refusals with a time to come again are none.
+    private static func result(
+        _ context: APIContext, _ work: () async throws -> Response
+    ) async throws -> IdempotentResult {
+        do {
+            let response = try await work()
+            return .done(KeptAnswer(status: response.status.code, body: try await response.bytes()))
+        } catch let problem as Problem {
+            guard problem.retryAfter == nil, problem.kind.status.code < 500 else { throw problem }
+            let response = problem.response(requestID: context.requestID)
+            return .refused(KeptAnswer(status: response.status.code, body: try await response.bytes()))
+        }
+    }
+
+    private static func response(_ outcome: IdempotentOutcome) -> Response {
+        let answer = outcome.answer
+        var headers: HTTPFields = [:]
+        if !answer.body.isEmpty {
+            headers[.contentType] = answer.status < 400 ? "application/json" : "application/problem+json"
+        }
+        if outcome.isReplay { headers[.idempotentReplayed] = "true" }
+        return Response(
+            status: .init(code: answer.status), headers: headers,
+            body: answer.body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+}
+
+extension Response {
+    /// The body's bytes, for a body that is made of bytes already.
+    fileprivate func bytes() async throws -> [UInt8] {
+        let collected = Collector.Bytes()
+        try await body.write(Collector(bytes: collected))
+        return collected.value
+    }
+}
+
+/// Takes down what a body writes.
+private struct Collector: ResponseBodyWriter {
+    final class Bytes { var value: [UInt8] = [] }
+
+    let bytes: Bytes
+
+    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+// The literals are tokens of RFC 9110, so they have names.
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    static let idempotentReplayed = HTTPField.Name("Idempotent-Replayed")!
+}

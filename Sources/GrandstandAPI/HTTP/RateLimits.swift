@@ -1,0 +1,57 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+/// The buckets of this process: one for each key, one for each address that fails to authenticate.
+package final class RateLimits: Sendable {
+    package struct Settings: Sendable, Hashable {
+        /// Requests a second of one key; `nil`: no limit. Twice as many may come at once.
+        package var requests: Double?
+        /// Failed authentications a minute of one address; `nil`: no limit.
+        package var failures: Double?
+
+        package init(requests: Double?, failures: Double?) {
+            self.requests = requests
+            self.failures = failures
+        }
+    }
+
+    /// Buckets of a kind: beyond that, full ones are forgotten, and then all. Who comes with more addresses than that
+    /// gets fresh buckets; memory stays bounded.
+    static let capacity = 20_000
+
+    private let requests: RateLimit.Policy?
+    private let failures: RateLimit.Policy?
+    private let keys = Mutex<[UUID: RateLimit]>([:])
+    private let addresses = Mutex<[String: RateLimit]>([:])
+
+    package init(_ settings: Settings) {
+        requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
+        failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
+    }
+
+    /// Counts a request of a key; `nil`: there is no limit.
+    func take(_ key: UUID, at now: Date) -> RateLimit.Standing? {
+        guard let requests else { return nil }
+        return keys.withLock { Self.take(key, from: &$0, requests, now) }
+    }
+
+    /// Counts a failed authentication; `nil`: there is no limit.
+    func fail(_ address: String, at now: Date) -> RateLimit.Standing? {
+        guard let failures else { return nil }
+        return addresses.withLock { Self.take(address, from: &$0, failures, now) }
+    }
+
+    private static func take<Name: Hashable>(
+        _ name: Name, from buckets: inout [Name: RateLimit], _ policy: RateLimit.Policy, _ now: Date
+    ) -> RateLimit.Standing {
+        if buckets[name] == nil, buckets.count >= capacity {
+            buckets = buckets.filter { entry in
+                var bucket = entry.value
+                return !bucket.isFull(policy, at: now)
+            }
+            if buckets.count >= capacity { buckets.removeAll() }
+        }
+        return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now)
+    }
+}

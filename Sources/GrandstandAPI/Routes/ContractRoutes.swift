@@ -1,0 +1,16 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// `/openapi.yaml`: the contract this server is held to, for anybody.
+struct ContractRoutes: Sendable {
+    var routes: [Route] {
+        [
+            Route(.get, "/openapi.yaml", .open) { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
+            }
+        ]
+    }
+}

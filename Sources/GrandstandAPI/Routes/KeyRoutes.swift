@@ -1,0 +1,149 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/keys`: who may call. A key that is bound to an app manages that app's keys only.
+struct KeyRoutes: Sendable {
+    let ledger: any KeyLedger
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/keys", .scope(.admin), create),
+            Route(.get, "/v1/keys", .scope(.admin), list),
+            Route(.get, "/v1/keys/:id", .scope(.admin), get),
+            Route(.delete, "/v1/keys/:id", .scope(.admin), revoke),
+            Route(.post, "/v1/keys/:id/rotations", .scope(.admin), rotate),
+        ]
+    }
+
+    /// Seconds the old key goes on after a rotation that does not say: a day.
+    private static let overlap = 86_400
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let draft = try KeyDraft(body: try await request.json(), now: now())
+        if let bundleID = draft.bundleID {
+            try context.requireCover(of: bundleID)
+        } else {
+            try context.requireAllApps()
+        }
+        return .json(
+            IssuedKeyView(issued: try await ledger.create(draft, by: context.actor, now: now()), now: now()),
+            status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let page = try request.query("limit", "cursor").page()
+        let listings = try await ledger.keys(of: context.key?.bundleID, page)
+        let now = now()
+        return .json(
+            Page(items: listings.items.map { KeyView(listing: $0, now: now) }, nextCursor: listings.nextCursor))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        return .json(KeyView(listing: try await listing(context), now: now()))
+    }
+
+    private func revoke(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let key = try await listing(context).key
+        // Once more changes nothing: a client that did not hear the first answer is content, too.
+        _ = try await ledger.revoke(key.id, by: context.actor, now: now())
+        return .noContent
+    }
+
+    private func rotate(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let key = try await listing(context).key
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+        let overlap = fields.integer("overlapSeconds", in: 0...2_592_000) ?? Self.overlap
+        try fields.finish()
+        let now = now()
+        let overlapEnds = now.addingTimeInterval(TimeInterval(overlap))
+        guard let issued = try await ledger.rotate(key.id, overlapEnds: overlapEnds, by: context.actor, now: now)
+        else {
+            throw Problem(
+                .keyNotFound,
+                "The key \(key.name) is \(key.replacedBy == nil ? key.state(at: now).rawValue : "replaced already").")
+        }
+        return .json(IssuedKeyView(issued: issued, now: now), status: .created)
+    }
+
+    private func listing(_ context: APIContext) async throws -> KeyListing {
+        let id = try context.id(orThrow: .keyNotFound)
+        guard let listing = try await ledger.key(id) else {
+            throw Problem(.keyNotFound, "There is no key \(id.uuidString.lowercased()).")
+        }
+        if let bundleID = listing.key.bundleID {
+            try context.requireCover(of: bundleID)
+        } else {
+            try context.requireAllApps()
+        }
+        return listing
+    }
+}
+
+extension KeyDraft {
+    /// Reads the body of `POST /v1/keys`.
+    init(body: JSONValue, now: Date) throws(Problem) {
+        var fields = JSONFields(body)
+        let name = fields.text("name", required: true)
+        let bundleID = fields.text("bundleId").flatMap { text in
+            let bundleID = BundleID(rawValue: text)
+            if bundleID == nil { fields.fault("bundleId", BundleID.rule) }
+            return bundleID
+        }
+        let expiresAt = fields.date("expiresAt")
+        if let expiresAt, expiresAt <= now { fields.fault("expiresAt", "A time to come was expected.") }
+        var scopes: Set<APIKey.Scope> = []
+        for (value, _) in fields.array("scopes", required: true, count: 1...APIKey.Scope.allCases.count) ?? [] {
+            guard case .string(let text) = value.kind, let scope = APIKey.Scope(rawValue: text) else {
+                fields.fault("scopes", "Some of \(APIKey.Scope.allCases.map(\.rawValue).joined(separator: ", ")).")
+                break
+            }
+            scopes.insert(scope)
+        }
+        try fields.finish()
+        self.init(name: name ?? "", scopes: scopes, bundleID: bundleID, expiresAt: expiresAt)
+    }
+}
+
+/// A key, without its secret.
+struct KeyView: JSONWritable {
+    let listing: KeyListing
+    let now: Date
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in write(members: &object) }
+    }
+
+    func write(members object: inout JSONWriter) {
+        let key = listing.key
+        object.member("id", key.id)
+        object.member("name", key.name)
+        object.member("scopes", key.scopes.map(\.rawValue).sorted())
+        object.member("bundleId", key.bundleID?.rawValue)
+        object.member("prefix", key.prefix)
+        object.member("state", key.state(at: now).rawValue)
+        object.member("createdAt", key.createdAt)
+        object.member("expiresAt", key.expiresAt)
+        object.member("revokedAt", key.revokedAt)
+        object.member("replacedBy", key.replacedBy?.uuidString.lowercased())
+        object.member("lastUsedAt", listing.lastUsedAt)
+    }
+}
+
+/// A key that was just made, with its secret.
+struct IssuedKeyView: JSONWritable {
+    let issued: IssuedKey
+    let now: Date
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            KeyView(listing: KeyListing(key: issued.key, lastUsedAt: nil), now: now).write(members: &object)
+            object.member("secret", issued.secret)
+        }
+    }
+}

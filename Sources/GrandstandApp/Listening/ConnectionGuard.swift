@@ -1,0 +1,80 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Drops connections that take longer than they may. Sits next to the socket, before TLS; what it cannot see there,
+/// `RequestProgress` tells it.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private var deadlines: ConnectionDeadlines
+    private var context: ChannelHandlerContext?
+    private var timer: Scheduled<Void>?
+    /// When the timer fires; it is not moved back for every byte.
+    private var timerAt: Int64?
+
+    init(_ limits: ConnectionDeadlines.Limits) {
+        deadlines = ConnectionDeadlines(limits, at: Self.now)
+    }
+
+    private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        arm(context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        timer?.cancel()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        deadlines.receivedBytes(at: Self.now)
+        context.fireChannelRead(data)
+        arm(context)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        deadlines.writability(context.channel.isWritable, at: Self.now)
+        arm(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    func receivedHeader() { deadlines.receivedHeader(at: Self.now) }
+
+    func receivedEnd() { deadlines.receivedEnd(at: Self.now) }
+
+    func answered() {
+        deadlines.answered(at: Self.now)
+        if let context { arm(context) }
+    }
+
+    /// Sees to it that somebody looks when the deadline comes. A timer that fires too early sets another.
+    private func arm(_ context: ChannelHandlerContext) {
+        guard let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
+        timer?.cancel()
+        timerAt = deadline
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        timer = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(clamping: deadline))) {
+            let (handler, context) = bound.value
+            handler.fire(context)
+        }
+    }
+
+    private func fire(_ context: ChannelHandlerContext) {
+        timerAt = nil
+        if let deadline = deadlines.deadline, deadline <= Self.now {
+            context.close(promise: nil)
+        } else {
+            arm(context)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+
+/// A connection with limits to what its peer may take, and with TLS when there are certificates. The certificates in use
+/// are asked for anew for every connection.
+struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+    let limits: ConnectionDeadlines.Limits
+    let certificates: TLSCertificates?
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(ConnectionGuard(limits))
+            if let certificates {
+                try pipeline.addHandler(NIOSSLServerHandler(context: certificates.current))
+            }
+        }.flatMap {
+            base.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            let connection = try pipeline.handler(type: ConnectionGuard.self)
+            try pipeline.addHandler(RequestProgress(connection), position: .after(decoder))
+            return value
+        }
+    }
+
+    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}

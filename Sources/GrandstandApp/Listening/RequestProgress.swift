@@ -1,0 +1,40 @@
+internal import GrandstandAPI
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Tells a connection's guard how far requests and answers are: stands right behind the parser.
+final class RequestProgress: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let connection: ConnectionGuard
+
+    /// - Parameter connection: of the same channel.
+    init(_ connection: ConnectionGuard) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: connection.receivedHeader()
+        case .body: break
+        case .end: connection.receivedEnd()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let isEnd: Bool
+        if case .end = unwrapOutboundIn(data) { isEnd = true } else { isEnd = false }
+        context.write(data, promise: promise)
+        if isEnd { connection.answered() }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is LookupHandler.Answered else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        connection.answered()
+        promise?.succeed(())
+    }
+}

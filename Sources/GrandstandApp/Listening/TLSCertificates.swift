@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import Logging
+internal import NIOSSL
+internal import Synchronization
+
+/// The API's certificate and key, read anew when their files change: connections that are made from then on have the
+/// new ones, older ones go on.
+final class TLSCertificates: Sendable {
+    private struct State {
+        var context: NIOSSLContext
+        var stamp: Stamp
+        /// What could not be used; it is complained of once.
+        var refused: Stamp?
+    }
+
+    /// Tells a file that was changed or replaced.
+    private struct Stamp: Equatable {
+        var certificate: [String]
+        var key: [String]
+    }
+
+    private let files: Configuration.TLS
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// - Throws: `ConfigurationError` for files that hold no usable certificate and key.
+    init(_ files: Configuration.TLS, logger: Logger) throws {
+        self.files = files
+        self.logger = logger
+        let stamp = Self.stamp(files)
+        state = Mutex(State(context: try Self.context(files), stamp: stamp))
+    }
+
+    /// For the next connection.
+    var current: NIOSSLContext { state.withLock { $0.context } }
+
+    /// Looks at the files every `interval` until cancelled.
+    func watch(every interval: Duration = .seconds(1)) async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: interval)
+            reloadIfChanged()
+        }
+    }
+
+    /// Files that cannot be used leave everything as it was: half of a new pair may be there already.
+    func reloadIfChanged() {
+        let stamp = Self.stamp(files)
+        guard state.withLock({ $0.stamp != stamp }) else { return }
+        do {
+            let context = try Self.context(files)
+            state.withLock { $0 = State(context: context, stamp: stamp) }
+            logger.notice("the TLS certificate was read anew", metadata: ["file": "\(files.certificatePath)"])
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.refused = stamp }
+                return state.refused != stamp
+            }
+            if isNew { logger.warning("the TLS files changed and cannot be used", metadata: ["error": "\(error)"]) }
+        }
+    }
+
+    private static func stamp(_ files: Configuration.TLS) -> Stamp {
+        Stamp(certificate: facts(files.certificatePath), key: facts(files.keyPath))
+    }
+
+    private static func facts(_ path: String) -> [String] {
+        let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
+        let modified = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970
+        return [modified.map { "\($0)" } ?? "", "\(attributes[.size] ?? "")", "\(attributes[.systemFileNumber] ?? "")"]
+    }
+
+    private static func context(_ files: Configuration.TLS) throws -> NIOSSLContext {
+        do {
+            let certificates = try NIOSSLCertificate.fromPEMFile(files.certificatePath)
+            let key = try NIOSSLPrivateKey(file: files.keyPath, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ConfigurationError(
+                "GRANDSTAND_TLS_CERT",
+                "\(files.certificatePath) and \(files.keyPath) hold no usable certificate and key that belong together")
+        }
+    }
+}

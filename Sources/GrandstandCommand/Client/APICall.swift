@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandClient
+
+/// What every client verb takes, and how it talks to the server.
+struct ClientOptions: ParsableArguments {
+    @Flag(help: "Print the server's JSON as it came.")
+    var json = false
+
+    /// Makes a call and returns its answer's JSON; `nil` for an answer without a body.
+    ///
+    /// - Throws: `StartError` with title and detail of a refusal, or with why there was no answer.
+    func call(
+        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil
+    ) async throws -> JSONValue? {
+        let environment = ProcessInfo.processInfo.environment
+        let text = environment["GRANDSTAND_URL"].flatMap { $0.isEmpty ? nil : $0 } ?? "http://127.0.0.1:8080"
+        guard let url = URL(string: text), url.host() != nil else {
+            throw StartError("GRANDSTAND_URL: \(text) is not a URL such as http://127.0.0.1:8080")
+        }
+        guard let key = environment["GRANDSTAND_API_KEY"], !key.isEmpty else {
+            throw StartError("GRANDSTAND_API_KEY: set it to a key's secret; `grandstand keys create` makes one")
+        }
+        let parameters = query.compactMap { parameter in
+            parameter.value.map { "\(parameter.name)=\(GrandstandClient.encoded($0))" }
+        }
+        let target = parameters.isEmpty ? path : path + "?" + parameters.joined(separator: "&")
+        let answer: GrandstandClient.Answer
+        do {
+            answer = try await GrandstandClient(url: url, apiKey: key, timeout: 60).send(
+                method, target, json: body.map { Data($0) })
+        } catch {
+            throw StartError("\(text) does not answer: \(error.localizedDescription)")
+        }
+        guard (200..<300).contains(answer.status) else { throw StartError(ServerProblem(answer).description) }
+        return answer.body.isEmpty ? nil : try JSONValue(parsing: Array(answer.body))
+    }
+
+    /// Prints an answer: as it came, or as a table of these columns.
+    func show(_ answer: JSONValue?, _ columns: [String]) {
+        guard let answer else { return }
+        print(json ? String(decoding: answer.bytes, as: UTF8.self) : AnswerTable(answer, columns: columns).text)
+    }
+}
+
+/// A part of a path, percent-encoded.
+func encoded(_ part: String) -> String { GrandstandClient.encoded(part) }
+
+/// The text of an argument, of standard input for `-`, or of a file for `@name`.
+func content(of argument: String) throws -> [UInt8] {
+    if argument == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+    guard argument.hasPrefix("@") else { return Array(argument.utf8) }
+    let path = String(argument.dropFirst())
+    guard let data = FileManager.default.contents(atPath: path) else {
+        throw ValidationError("The file \(path) cannot be read.")
+    }
+    return Array(data)
+}

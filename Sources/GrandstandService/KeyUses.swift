@@ -1,0 +1,50 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// When each key was last used, gathered in memory and written every few seconds: one statement for all keys, however
+/// many requests they made.
+package final class KeyUses: KeyUseRecorder, Service {
+    private let ledger: any KeyLedger
+    private let interval: Duration
+    private let logger: Logger
+    private let uses = Mutex<[UUID: Date]>([:])
+
+    package init(ledger: any KeyLedger, interval: Duration = .seconds(5), logger: Logger) {
+        self.ledger = ledger
+        self.interval = interval
+        self.logger = logger
+    }
+
+    package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
+
+    /// Writes until stopped, and once more then.
+    package func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                await write()
+                try? await Task.sleep(for: interval)
+            }
+        }
+        // In a task of its own: this one may be cancelled.
+        await Task { await write() }.value
+    }
+
+    /// Writes what came since the last time. What cannot be written now goes with the next.
+    func write() async {
+        let batch = uses.withLock { uses in
+            let batch = uses
+            uses = [:]
+            return batch
+        }
+        guard !batch.isEmpty else { return }
+        do {
+            try await ledger.used(batch)
+        } catch {
+            uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
+            logger.debug("the last uses of keys could not be written", metadata: ["error": "\(error)"])
+        }
+    }
+}

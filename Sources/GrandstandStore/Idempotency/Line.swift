@@ -1,0 +1,41 @@
+internal import Synchronization
+
+/// Lets one task at a time through for each key, in the order of coming. Those who wait take nothing else meanwhile:
+/// a hundred repetitions of one request hold one database connection, not a hundred.
+final class Line<Key: Hashable & Sendable>: Sendable {
+    /// Who waits behind the one that is inside.
+    private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
+
+    func pass<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
+        await enter(key)
+        defer { leave(key) }
+        return try await body()
+    }
+
+    private func enter(_ key: Key) async {
+        await withCheckedContinuation { continuation in
+            let isFree = waiting.withLock { waiting in
+                guard waiting[key] != nil else {
+                    waiting[key] = []
+                    return true
+                }
+                waiting[key]?.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func leave(_ key: Key) {
+        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+            guard var line = waiting[key], !line.isEmpty else {
+                waiting[key] = nil
+                return nil
+            }
+            let next = line.removeFirst()
+            waiting[key] = line
+            return next
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,166 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Kept answers in the table `idempotency_keys`. Its unique index is what serialises repetitions over all replicas: who
+/// inserts a name that another transaction is inserting waits for that one's end.
+package struct PostgresIdempotencyStore: IdempotencyStore {
+    let database: Database
+    private let line = Line<[UInt8]>()
+
+    /// Seconds an answer is kept.
+    package static let lifetime: TimeInterval = 86_400
+
+    package init(_ database: Database) { self.database = database }
+
+    package func once(
+        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> IdempotentResult
+    ) async throws -> IdempotentOutcome {
+        let seal = Seal(request)
+        let commit = Database.Commit()
+        let outcome = try await line.pass(seal.id) {
+            try await database.transaction { connection in
+                if let kept = try await Self.begin(seal, now: now, leasedUntil: nil, on: connection).answer {
+                    return IdempotentOutcome(answer: try seal.open(kept), isReplay: true)
+                }
+                try await connection.query("savepoint work")
+                let result = try await database.joining(connection, commit) { try await work() }
+                if case .refused = result {
+                    try await connection.query("rollback to savepoint work")
+                    commit.forget()
+                }
+                try await Self.keep(result.answer, seal, on: connection)
+                return IdempotentOutcome(answer: result.answer, isReplay: false)
+            }
+        }
+        commit.happened()
+        return outcome
+    }
+
+    /// What stands under a name.
+    struct Entry {
+        var answer: [UInt8]?
+        var resource: UUID?
+        /// Somebody else carries the request out.
+        var isTaken = false
+    }
+
+    /// Takes the name, or finds what is kept under it. A name whose answer is past its time is free.
+    ///
+    /// - Throws: `idempotency-mismatch`.
+    static func begin(
+        _ seal: Seal, now: Date, leasedUntil: Date?, on connection: PostgresConnection
+    ) async throws -> Entry {
+        let taken = try await connection.query(
+            """
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, leased_until)
+            values (\(seal.id), \(seal.fingerprint), \(now), \(leasedUntil))
+            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
+                leased_until = excluded.leased_until, resource = null, answer = null
+            where i.accepted_at < \(now.addingTimeInterval(-lifetime))
+            returning id
+            """)
+        if !taken.isEmpty { return Entry() }
+        let rows = try await connection.query(
+            """
+            select fingerprint, answer, resource, leased_until from idempotency_keys where id = \(seal.id) for update
+            """)
+        guard let row = rows.first else {
+            throw Problem(.idempotencyInProgress, "The kept answer was just forgotten. Try again.", retryAfter: 1)
+        }
+        guard try row.decode([UInt8].self, "fingerprint") == seal.fingerprint else {
+            throw Problem(
+                .idempotencyMismatch,
+                "This Idempotency-Key came with another request in the last 24 hours. Use a new key for a new request.")
+        }
+        let lease: Date? = try row.decode("leased_until")
+        return Entry(
+            answer: try row.decode("answer"), resource: try row.decode("resource"),
+            isTaken: lease.map { $0 > now } ?? false)
+    }
+
+    static func keep(_ answer: KeptAnswer, _ seal: Seal, on connection: some PostgresQuerying) async throws {
+        try await connection.query(
+            """
+            update idempotency_keys set answer = \(try seal.close(answer)), leased_until = null where id = \(seal.id)
+            """)
+    }
+
+    package func inSteps(
+        _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
+        recover: @Sendable (UUID) async throws -> IdempotentResult?,
+        work: @Sendable () async throws -> IdempotentResult
+    ) async throws -> IdempotentOutcome {
+        let seal = Seal(request)
+        return try await line.pass(seal.id) {
+            let entry = try await take(seal, lease: lease, patience: patience, now: now)
+            if let answer = entry.answer { return IdempotentOutcome(answer: try seal.open(answer), isReplay: true) }
+            do {
+                if let resource = entry.resource, let result = try await recover(resource) {
+                    return await conclude(result, seal, isReplay: true)
+                }
+                let result = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: seal.id)) {
+                    try await work()
+                }
+                return await conclude(result, seal, isReplay: false)
+            } catch {
+                try? await giveBack(seal)
+                throw error
+            }
+        }
+    }
+
+    private func take(
+        _ seal: Seal, lease: Duration, patience: Duration, now: @Sendable () -> Date
+    ) async throws -> Entry {
+        let clock = ContinuousClock()
+        let deadline = clock.now + patience
+        while true {
+            let moment = now()
+            let entry = try await database.transaction { connection in
+                let leasedUntil = moment.addingTimeInterval(Double(lease.components.seconds))
+                let entry = try await Self.begin(seal, now: moment, leasedUntil: leasedUntil, on: connection)
+                if entry.answer == nil, !entry.isTaken {
+                    try await connection.query(
+                        "update idempotency_keys set leased_until = \(leasedUntil) where id = \(seal.id)")
+                }
+                return entry
+            }
+            if !entry.isTaken || entry.answer != nil { return entry }
+            guard clock.now < deadline else {
+                throw Problem(
+                    .idempotencyInProgress,
+                    "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
+            }
+            // Another replica has it; it does not tell when it is done.
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    private func conclude(
+        _ result: IdempotentResult, _ seal: Seal, isReplay: Bool
+    ) async -> IdempotentOutcome {
+        // It was done: that it could not be noted is no reason to call it failed. What was begun is noted.
+        try? await Self.keep(result.answer, seal, on: database)
+        return IdempotentOutcome(answer: result.answer, isReplay: isReplay)
+    }
+
+    /// The next one may try at once; what was begun stays noted.
+    private func giveBack(_ seal: Seal) async throws {
+        try await database.query(
+            "update idempotency_keys set leased_until = null where id = \(seal.id) and answer is null")
+    }
+}
+
+/// Forgets answers whose time is over.
+extension PostgresIdempotencyStore: History {
+    package func prune(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.query(
+            """
+            delete from idempotency_keys where id in (
+                select id from idempotency_keys where accepted_at < \(cutoff) order by accepted_at limit \(limit)
+                for update skip locked)
+            """
+        ).affectedRows
+    }
+}

@@ -1,0 +1,35 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What a kept answer is named by and sealed with. The answer to `POST /v1/keys` holds a secret, so no answer lies open
+/// in the database: the sealing key comes from the caller's own secret, of which only a hash is kept.
+struct Seal {
+    /// Names the request in the database.
+    let id: [UInt8]
+    /// Tells another request under the same name.
+    let fingerprint: [UInt8]
+    private let key: SymmetricKey
+
+    init(_ request: IdempotentRequest) {
+        id = Array(SHA256.hash(data: Data("\(request.caller.uuidString) \(request.key)".utf8)))
+        fingerprint = Array(SHA256.hash(data: Data(request.content)))
+        key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: Data(request.secret.utf8)), salt: Data(id),
+            info: Data("grandstand idempotency".utf8), outputByteCount: 32)
+    }
+
+    func close(_ answer: KeptAnswer) throws -> [UInt8] {
+        let plain = [UInt8(truncatingIfNeeded: answer.status >> 8), UInt8(truncatingIfNeeded: answer.status)]
+        let box = try AES.GCM.seal(Data(plain + answer.body), using: key, authenticating: Data(fingerprint))
+        return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+    }
+
+    /// - Throws: when `sealed` was sealed for another request, or was changed.
+    func open(_ sealed: [UInt8]) throws -> KeptAnswer {
+        let box = try AES.GCM.SealedBox(combined: Data(sealed))
+        let plain = Array(try AES.GCM.open(box, using: key, authenticating: Data(fingerprint)))
+        guard plain.count >= 2 else { throw Problem(.internalError, "A kept answer is empty.") }
+        return KeptAnswer(status: Int(plain[0]) << 8 | Int(plain[1]), body: Array(plain[2...]))
+    }
+}

@@ -1,0 +1,109 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresKeyStore: KeyLedger {
+    package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
+        var draft = draft
+        draft.bundleID = try await registered(draft.bundleID)
+        let issued = Self.issue(draft, now: now)
+        try await database.transaction { connection in
+            try await Self.insert(issued, .keyCreated, AuditRows(by: actor, at: now), on: connection)
+        }
+        return issued
+    }
+
+    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursorID = try cursor.map { cursor throws(Problem) in
+            guard let id = UUID(uuidString: cursor.key) else { throw TimeCursor.refusal }
+            return id
+        }
+        let rows = try await database.query(
+            """
+            \(Self.listing)
+            where (\(bundleID?.topic)::text is null or lower(k.bundle_id) = \(bundleID?.topic)::text)
+                and (\(cursor?.date)::timestamptz is null
+                    or (k.created_at, k.id) < (\(cursor?.date)::timestamptz, \(cursorID)::uuid))
+            order by k.created_at desc, k.id desc limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.listed), limit: page.limit) { listing in
+            TimeCursor(date: listing.key.createdAt, key: listing.key.id.uuidString).text
+        }
+    }
+
+    package func key(_ id: UUID) async throws -> KeyListing? {
+        try await database.query("\(Self.listing) where k.id = \(id)").first.map(Self.listed)
+    }
+
+    package func rotate(
+        _ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date
+    ) async throws -> IssuedKey? {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                \(Self.selection) where id = \(id) and revoked_at is null and replaced_by is null
+                    and (expires_at is null or expires_at > \(now))
+                for update
+                """)
+            guard let old = try rows.first.map(Self.key) else { return nil }
+            // A key that is to expire passes its time on: rotating does not prolong what somebody limited.
+            let issued = Self.issue(
+                KeyDraft(name: old.name, scopes: old.scopes, bundleID: old.bundleID, expiresAt: old.expiresAt), now: now
+            )
+            try await Self.insert(issued, .keyRotated, AuditRows(by: actor, at: now), on: connection)
+            try await connection.query(
+                """
+                update api_keys set replaced_by = \(issued.key.id), expires_at = least(expires_at, \(overlapEnds))
+                where id = \(id)
+                """)
+            return issued
+        }
+    }
+
+    package func used(_ uses: [UUID: Date]) async throws {
+        let uses = uses.sorted { $0.key.uuidString < $1.key.uuidString }
+        try await database.query(
+            """
+            insert into api_key_uses as u (key, used_at)
+            select k.id, r.used_at from unnest(\(uses.map(\.key)), \(uses.map(\.value))) as r(key, used_at)
+            join api_keys k on k.id = r.key
+            on conflict (key) do update set used_at = greatest(u.used_at, excluded.used_at)
+            """)
+    }
+
+    private static func issue(_ draft: KeyDraft, now: Date) -> IssuedKey {
+        let secret = makeSecret()
+        let key = APIKey(
+            id: UUID(), name: draft.name, scopes: draft.scopes, bundleID: draft.bundleID,
+            prefix: String(secret.prefix(9)), createdAt: now, revokedAt: nil, expiresAt: draft.expiresAt)
+        return IssuedKey(key: key, secret: secret)
+    }
+
+    private static func insert(
+        _ issued: IssuedKey, _ action: AuditAction, _ audit: AuditRows, on connection: PostgresConnection
+    ) async throws {
+        let key = issued.key
+        let scopeNames = key.scopes.map(\.rawValue).sorted()
+        try await connection.query(
+            """
+            with created as (
+                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at, expires_at)
+                values (\(key.id), \(key.name), \(SecretHash(of: issued.secret).bytes), \(key.prefix),
+                    \(scopeNames)::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt), \(key.expiresAt))
+            )
+            \(audit.insert(
+                action, .init(bundleID: key.bundleID), reason: "\(key.name) (\(key.prefix)…): \(scopeNames)"))
+            """)
+    }
+
+    private static let listing: PostgresQuery = """
+        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, k.bundle_id, k.prefix, k.created_at,
+            k.revoked_at, k.expires_at, k.replaced_by, u.used_at
+        from api_keys k left join api_key_uses u on u.key = k.id
+        """
+
+    private static func listed(_ row: PostgresRow) throws -> KeyListing {
+        KeyListing(key: try key(row), lastUsedAt: try row.decode("used_at"))
+    }
+}

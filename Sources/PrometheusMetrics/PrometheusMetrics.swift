@@ -1,0 +1,121 @@
+package import CoreMetrics
+internal import Synchronization
+
+/// A backend of swift-metrics that tells its numbers in Prometheus' text format (version 0.0.4).
+///
+/// Counters stay counters and meters are gauges; timers and aggregated recorders are histograms with fixed bounds,
+/// timers in seconds. What is made twice with the same label and dimensions is one series.
+package final class PrometheusMetrics: MetricsFactory {
+    private let registry = Mutex(Registry())
+
+    private struct Registry {
+        var families: [String: Family] = [:]
+    }
+
+    private struct Family {
+        let kind: Series.Kind
+        var series: [Labels: Series] = [:]
+    }
+
+    package init() {}
+
+    /// Everything, ready to be sent.
+    package func exposition() -> [UInt8] {
+        let families = registry.withLock { $0.families.mapValues { ($0.kind, $0.series) } }
+        var text = ""
+        for (name, (kind, series)) in families.sorted(by: { $0.key < $1.key }) {
+            text += "# TYPE \(name) \(kind.rawValue)\n"
+            for (labels, one) in series.sorted(by: { $0.key.text < $1.key.text }) {
+                one.write(name, labels, to: &text)
+            }
+        }
+        return Array(text.utf8)
+    }
+
+    private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Series.Kind) -> Series {
+        let name = PrometheusName.metric(label)
+        let labels = Labels(dimensions)
+        return registry.withLock { registry in
+            // A label that is of another kind already: this one counts, and is not told.
+            if let family = registry.families[name], family.kind != kind { return Series(kind) }
+            if let known = registry.families[name]?.series[labels] { return known }
+            let made = Series(kind)
+            registry.families[name, default: Family(kind: kind)].series[labels] = made
+            return made
+        }
+    }
+
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        series(label, dimensions, .counter)
+    }
+
+    package func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        series(label, dimensions, .counter)
+    }
+
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        series(label, dimensions, .gauge)
+    }
+
+    package func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        series(label, dimensions, aggregate ? .histogram : .gauge)
+    }
+
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        series(label, dimensions, .histogram)
+    }
+
+    // A series that was told once goes on being told: a gap would look like a restart.
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
+}
+
+/// The dimensions of a series, as they are written.
+struct Labels: Hashable {
+    let text: String
+
+    init(_ dimensions: [(String, String)]) {
+        text = dimensions.map { "\(PrometheusName.label($0.0))=\"\(PrometheusName.escaped($0.1))\"" }
+            .joined(separator: ",")
+    }
+
+    func braced(and more: String? = nil) -> String {
+        let all = [text, more ?? ""].filter { !$0.isEmpty }.joined(separator: ",")
+        return all.isEmpty ? "" : "{\(all)}"
+    }
+}
+
+/// Names and values as Prometheus allows them.
+enum PrometheusName {
+    static func metric(_ label: String) -> String { cleaned(label) { $0 == ":" } }
+
+    static func label(_ name: String) -> String { cleaned(name) { _ in false } }
+
+    /// Backslash, quote and line feed are escaped; everything else stands as it is.
+    static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { text, character in
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.append(character)
+            }
+        }
+    }
+
+    private static func cleaned(_ text: String, _ isAlsoAllowed: (Character) -> Bool) -> String {
+        let plain = String(
+            text.map { character in
+                let isPlain = character.isASCII && (character.isLetter || character.isNumber || character == "_")
+                return isPlain || isAlsoAllowed(character) ? character : "_"
+            })
+        return plain.first?.isNumber ?? true ? "_" + plain : plain
+    }
+}

@@ -1,0 +1,82 @@
+internal import CoreMetrics
+internal import Synchronization
+
+/// One series of numbers, of any kind.
+final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
+    enum Kind: String {
+        case counter
+        case gauge
+        case histogram
+    }
+
+    /// Upper bounds of a histogram: from a fast statement to a request that was given up.
+    static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    private struct State {
+        var value = 0.0
+        var count = 0
+        /// Observations up to each bound, not yet summed.
+        var buckets: [Int] = []
+    }
+
+    private let kind: Kind
+    private let state: Mutex<State>
+
+    init(_ kind: Kind) {
+        self.kind = kind
+        state = Mutex(State(buckets: kind == .histogram ? Array(repeating: 0, count: Self.bounds.count) : []))
+    }
+
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+
+    /// A counter only rises.
+    func increment(by amount: Double) {
+        guard amount.isFinite, kind == .gauge || amount >= 0 else { return }
+        state.withLock { $0.value += amount }
+    }
+
+    func decrement(by amount: Double) { increment(by: -amount) }
+
+    /// A counter that is reset is a restart to Prometheus, which it knows to read.
+    func reset() { state.withLock { $0.value = 0 } }
+
+    func set(_ value: Int64) { set(Double(value)) }
+
+    func set(_ value: Double) { state.withLock { $0.value = value } }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        guard kind == .histogram else { return set(value) }
+        guard value.isFinite else { return }
+        state.withLock { state in
+            state.value += value
+            state.count += 1
+            if let place = Self.bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
+        }
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+
+    func write(_ name: String, _ labels: Labels, to text: inout String) {
+        let state = state.withLock { $0 }
+        guard kind == .histogram else {
+            text += "\(name)\(labels.braced()) \(Self.number(state.value))\n"
+            return
+        }
+        var sum = 0
+        for (bound, count) in zip(Self.bounds, state.buckets) {
+            sum += count
+            text += "\(name)_bucket\(labels.braced(and: "le=\"\(Self.number(bound))\"")) \(sum)\n"
+        }
+        text += "\(name)_bucket\(labels.braced(and: "le=\"+Inf\"")) \(state.count)\n"
+        text += "\(name)_sum\(labels.braced()) \(Self.number(state.value))\n"
+        text += "\(name)_count\(labels.braced()) \(state.count)\n"
+    }
+
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import Testing
+
+/// What every answer carries, who is told to slow down, and what is told to whoever asks for numbers.
+@Suite(.timeLimit(.minutes(5)))
+struct HardeningTests {
+    @Test func `a request's name comes back, in headers and in problems; a bad one is replaced`() async throws {
+        try await Stage.with { stage in
+            let named = try await stage.api("GET", "/v1/events/none", headers: ["X-Request-Id": "trace-1/2"])
+            #expect(named.headers["x-request-id"] == "trace-1/2")
+            #expect(named.json["requestId"]?.string == "trace-1/2")
+            for bad in ["a b", "<x>", String(repeating: "x", count: 129)] {
+                let answer = try await stage.api("GET", "/v1/events/none", headers: ["X-Request-Id": bad])
+                let name = try #require(answer.headers["x-request-id"])
+                #expect(name != bad)
+                #expect(answer.json["requestId"]?.string == name)
+            }
+            let answer = try await stage.api("GET", "/v1/apps")
+            #expect(answer.headers["x-content-type-options"] == "nosniff")
+            #expect(answer.headers["cache-control"] == "no-store")
+            #expect(answer.headers["content-security-policy"]?.contains("default-src 'none'") == true)
+        }
+    }
+
+    @Test func `a key beyond its limit hears when to come again, another goes on`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_RATE_LIMIT": "0.05"]) { stage in
+            let caller = try await stage.caller([.operate])
+            let first = try await caller("GET", "/v1/quotas")
+            #expect(first.status == 200)
+            #expect(first.headers["ratelimit-limit"] == "1")
+            #expect(first.headers["ratelimit-remaining"] == "0")
+            let second = try await caller("GET", "/v1/quotas")
+            #expect(second.status == 429)
+            #expect(second.slug == "rate-limited")
+            let wait = try #require(second.headers["retry-after"].flatMap { Int($0) })
+            #expect((1...20).contains(wait))
+            #expect(second.headers["ratelimit-reset"] == String(wait))
+            #expect(try await stage.api("GET", "/v1/quotas").status == 200)
+        }
+    }
+
+    @Test func `who guesses keys is told to wait, a good key from there goes on`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_AUTH_FAILURE_LIMIT": "5"]) { stage in
+            var answers: [HTTPCaller.Answer] = []
+            for n in 0..<7 {
+                answers.append(try await HTTPCaller(url: stage.url, secret: "gs_guess\(n)")("GET", "/v1/apps"))
+            }
+            #expect(answers.map(\.status) == [401, 401, 401, 401, 401, 429, 429])
+            #expect(answers.last?.headers["retry-after"] != nil)
+            #expect(try await stage.api("GET", "/v1/apps").status == 200)
+        }
+    }
+
+    @Test func `numbers are told without a key, and nothing of keys is in them`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let id = try await stage.broadcast(#"{"event": "update", "contentState": {"goal": "geheim"}}"#)
+            _ = try await stage.settled(id)
+            let answer = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/metrics")
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            let text = answer.text
+            #expect(text.contains("# TYPE http_requests_total counter"))
+            #expect(
+                text.contains(#"method="POST",route="/v1/events/{key}/broadcasts",status="202"} 1"#)
+                    || text.contains(#"method="POST",route="/v1/events/:key/broadcasts",status="202"} 1"#))
+            #expect(text.contains("apns_answers_total"))
+            #expect(!text.contains("geheim"))
+            #expect(!text.contains(try #require(stage.api.secret)))
+        }
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import Testing
+
+/// What a busy server writes down holds no secret.
+@Suite(.timeLimit(.minutes(5)))
+struct LogTests {
+    @Test func `no key, token, signing key or content state is in the log of a busy run`() async throws {
+        try await Stage.place(settings: ["GRANDSTAND_LOG_LEVEL": "info"]) { environment, simulator in
+            var secret = ""
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                secret = try #require(stage.api.secret)
+            }
+            let process = try await ServerProcess.start(environment, keepsLog: true)
+            let caller = HTTPCaller(url: process.url, secret: secret)
+            let made = try await caller("POST", "/v1/keys", #"{"name": "another", "scopes": ["organise"]}"#)
+            let other = try #require(made.json["secret"]?.string)
+            for n in 0..<20 {
+                _ = try await caller(
+                    "POST", "/v1/events/derby/broadcasts",
+                    #"{"event": "update", "contentState": {"whisper": "geheim-\#(n)"}}"#)
+                _ = try await caller(
+                    "POST", "/v1/events/derby/broadcasts",
+                    #"{"event": "update", "contentState": {"whisper": "geheim-\#(n)}"#)
+                _ = try await HTTPCaller(url: process.url, secret: other)("GET", "/v1/events")
+                _ = try await HTTPCaller(url: process.url, secret: "gs_guess-\(n)")("GET", "/v1/events")
+            }
+            _ = try await until("all is sent") {
+                let page = try await caller("GET", "/v1/events/derby/broadcasts?limit=1").json
+                return page["items"]?[0]?["state"]?.string == "done" ? true : nil
+            }
+            process.terminate()
+            let log = process.log
+            let folder = try #require(environment["GRANDSTAND_APNS_KEY_DIR"])
+            let signingKey = try String(contentsOfFile: folder + "/AuthKey_SIMULATOR1.p8", encoding: .utf8)
+            let body = signingKey.split(separator: "\n").filter { !$0.hasPrefix("-----") }.map(String.init)
+            #expect(log.contains("listening"))
+            // `eyJ` begins every JSON Web Token.
+            for word in [secret, other, "gs_guess", "geheim", "eyJ", "BEGIN PRIVATE KEY", "Bearer"] + body {
+                #expect(!log.contains(word), "\(word.prefix(12))")
+            }
+        }
+    }
+}

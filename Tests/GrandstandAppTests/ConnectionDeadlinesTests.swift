@@ -1,0 +1,45 @@
+internal import Testing
+
+@testable internal import GrandstandApp
+
+/// What a connection may take, step by step.
+struct ConnectionDeadlinesTests {
+    private let limits = ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20)
+
+    @Test func `bytes that come one by one do not prolong a header's time`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        for moment in 1...9 { deadlines.receivedBytes(at: Int64(moment)) }
+        #expect(deadlines.deadline == 10)
+    }
+
+    @Test func `a request's steps each have their time, an answer has none`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedBytes(at: 1)
+        deadlines.receivedHeader(at: 5)
+        #expect(deadlines.deadline == 35)
+        deadlines.receivedEnd(at: 6)
+        #expect(deadlines.deadline == nil)
+        deadlines.answered(at: 100)
+        #expect(deadlines.deadline == 160)
+        deadlines.receivedBytes(at: 110)
+        #expect(deadlines.deadline == 120)
+    }
+
+    @Test func `an answer before the request's end leaves the body its time`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedHeader(at: 1)
+        deadlines.answered(at: 2)
+        #expect(deadlines.deadline == 31)
+    }
+
+    @Test func `who does not take the answer is dropped, who takes it late is not`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedHeader(at: 1)
+        deadlines.receivedEnd(at: 1)
+        deadlines.writability(false, at: 5)
+        deadlines.writability(false, at: 9)
+        #expect(deadlines.deadline == 25)
+        deadlines.writability(true, at: 24)
+        #expect(deadlines.deadline == nil)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Crypto
+internal import Foundation
+internal import Logging
+internal import NIOSSL
+internal import SwiftASN1
+internal import Testing
+internal import X509
+
+@testable internal import GrandstandApp
+
+/// Certificates are read anew when their files change, and only when they can be used.
+struct TLSCertificatesTests {
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A folder with a certificate and its key.
+    private struct Files {
+        let folder: URL
+        var tls: Configuration.TLS {
+            Configuration.TLS(
+                certificatePath: folder.appending(path: "cert.pem").path,
+                keyPath: folder.appending(path: "key.pem").path)
+        }
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: "tls-tests-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try write()
+        }
+
+        func write(certificate: Bool = true, key isKeyWanted: Bool = true) throws {
+            let key = P256.Signing.PrivateKey()
+            let name = try DistinguishedName { CommonName("test") }
+            let made = try Certificate(
+                version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: .now - 60,
+                notValidAfter: .now + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: Certificate.Extensions {}, issuerPrivateKey: .init(key))
+            if certificate {
+                try Data(made.serializeAsPEM().pemString.utf8).write(to: URL(filePath: tls.certificatePath))
+            }
+            if isKeyWanted { try Data(key.pemRepresentation.utf8).write(to: URL(filePath: tls.keyPath)) }
+        }
+    }
+
+    @Test func `a new pair takes the old one's place`() throws {
+        let files = try Files()
+        defer { try? FileManager.default.removeItem(at: files.folder) }
+        let certificates = try TLSCertificates(files.tls, logger: Self.logger)
+        let first = certificates.current
+        certificates.reloadIfChanged()
+        #expect(certificates.current === first)
+        try files.write()
+        certificates.reloadIfChanged()
+        #expect(certificates.current !== first)
+    }
+
+    @Test func `half a pair, or none, changes nothing until the other half is there`() throws {
+        let files = try Files()
+        defer { try? FileManager.default.removeItem(at: files.folder) }
+        let certificates = try TLSCertificates(files.tls, logger: Self.logger)
+        let first = certificates.current
+        try files.write(key: false)
+        certificates.reloadIfChanged()
+        #expect(certificates.current === first)
+        try FileManager.default.removeItem(atPath: files.tls.keyPath)
+        certificates.reloadIfChanged()
+        #expect(certificates.current === first)
+        try files.write()
+        certificates.reloadIfChanged()
+        #expect(certificates.current !== first)
+    }
+
+    @Test func `files that hold nothing usable stop the start`() throws {
+        let files = try Files()
+        defer { try? FileManager.default.removeItem(at: files.folder) }
+        try files.write(key: false)
+        #expect(throws: ConfigurationError.self) { try TLSCertificates(files.tls, logger: Self.logger) }
+    }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// Last uses go to the ledger together, and none is lost when it cannot be reached.
+struct KeyUsesTests {
+    private final class Ledger: KeyLedger {
+        private struct State {
+            var batches: [[UUID: Date]] = []
+            var isDown = false
+        }
+
+        private let state = Mutex(State())
+
+        var batches: [[UUID: Date]] { state.withLock { $0.batches } }
+
+        func goDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
+
+        func used(_ uses: [UUID: Date]) async throws {
+            let isDown = state.withLock { state in
+                if !state.isDown { state.batches.append(uses) }
+                return state.isDown
+            }
+            if isDown { throw Problem(.storeUnavailable, "gone") }
+        }
+
+        func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
+            throw Problem(.internalError, "not asked for here")
+        }
+
+        func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+            Page(items: [], nextCursor: nil)
+        }
+
+        func key(_ id: UUID) async throws -> KeyListing? { nil }
+
+        func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { false }
+
+        func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? { nil }
+    }
+
+    private let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    @Test func `many uses are one batch, with the last of each key; nothing is written twice`() async {
+        let ledger = Ledger()
+        let uses = KeyUses(ledger: ledger, logger: Logger(label: "test"))
+        let (one, other) = (UUID(), UUID())
+        for second in 0..<100 { uses.used(one, at: start + Double(second)) }
+        uses.used(other, at: start)
+        await uses.write()
+        await uses.write()
+        #expect(ledger.batches == [[one: start + 99, other: start]])
+    }
+
+    @Test func `what could not be written goes with the next, unless a newer use came`() async {
+        let ledger = Ledger()
+        let uses = KeyUses(ledger: ledger, logger: Logger(label: "test"))
+        let (one, other) = (UUID(), UUID())
+        ledger.goDown(true)
+        uses.used(one, at: start)
+        uses.used(other, at: start)
+        await uses.write()
+        uses.used(one, at: start + 5)
+        ledger.goDown(false)
+        await uses.write()
+        #expect(ledger.batches == [[one: start + 5, other: start]])
+    }
+}

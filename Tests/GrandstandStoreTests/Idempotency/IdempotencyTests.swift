@@ -1,0 +1,237 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Idempotency", .timeLimit(.minutes(1)))
+struct IdempotencyTests {
+    /// How often the work was done.
+    private final class Count: Sendable {
+        private let value = Mutex(0)
+
+        var current: Int { value.withLock { $0 } }
+
+        func rise() { value.withLock { $0 += 1 } }
+    }
+
+    private static func request(_ key: String = "k", _ content: String = "POST /x {}") -> IdempotentRequest {
+        IdempotentRequest(
+            caller: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)), secret: "gs_secret", key: key,
+            content: Array(content.utf8))
+    }
+
+    private static func answer(_ text: String, status: Int = 202) -> KeptAnswer {
+        KeptAnswer(status: status, body: Array(text.utf8))
+    }
+
+    /// Registers an app, as work that can be seen.
+    private static func work(_ stores: Stores, _ name: String = "com.example.Goal") async throws -> IdempotentResult {
+        _ = try await stores.apps.put(.sample(name))
+        return .done(answer(UUID().uuidString))
+    }
+
+    @Test("the same request gets the first answer, and the work was done once")
+    func replay() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let count = Count()
+            func once() async throws -> IdempotentOutcome {
+                try await store.once(Self.request(), now: stores.now) {
+                    count.rise()
+                    return try await Self.work(stores)
+                }
+            }
+            let first = try await once()
+            let second = try await once()
+            #expect(!first.isReplay)
+            #expect(second == IdempotentOutcome(answer: first.answer, isReplay: true))
+            #expect(count.current == 1)
+        }
+    }
+
+    @Test("duplicates at once, through two replicas, do the work once and all get its answer")
+    func concurrent() async throws {
+        try await withStores { stores in
+            let replicas = [
+                PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
+            ]
+            let count = Count()
+            let outcomes = try await withThrowingTaskGroup { group in
+                for n in 0..<40 {
+                    group.addTask {
+                        try await replicas[n % 2].once(Self.request(), now: stores.now) {
+                            count.rise()
+                            return try await Self.work(stores)
+                        }
+                    }
+                }
+                return try await group.reduce(into: [IdempotentOutcome]()) { $0.append($1) }
+            }
+            #expect(Set(outcomes.map(\.answer)).count == 1)
+            let firsts = outcomes.count { !$0.isReplay }
+            #expect(firsts == 1)
+            #expect(count.current == 1)
+        }
+    }
+
+    @Test("work that fails leaves nothing, and may be tried again")
+    func failure() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let kind = try await problem {
+                try await store.once(Self.request(), now: stores.now) {
+                    _ = try await Self.work(stores)
+                    throw Problem(.storeUnavailable, "gone", retryAfter: 1)
+                }
+            }
+            #expect(kind == .storeUnavailable)
+            #expect(try await stores.apps.app(.sample()) == nil)
+            let again = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            #expect(!again.isReplay)
+        }
+    }
+
+    @Test("a refusal for good undoes the work and is kept")
+    func refusal() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let refused = Self.answer("{}", status: 409)
+            let first = try await store.once(Self.request(), now: stores.now) {
+                _ = try await Self.work(stores)
+                return .refused(refused)
+            }
+            #expect(first == IdempotentOutcome(answer: refused, isReplay: false))
+            #expect(try await stores.apps.app(.sample()) == nil)
+            let second = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            #expect(second == IdempotentOutcome(answer: refused, isReplay: true))
+        }
+    }
+
+    @Test("a part of the work that fails and is caught undoes that part only")
+    func part() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            _ = try await store.once(Self.request(), now: stores.now) {
+                let result = try await Self.work(stores)
+                // The same letters in another case: refused by the database within a transaction of its own.
+                let kind = try await problem { try await stores.apps.put(.sample("com.example.goal")) }
+                #expect(kind == .appExists)
+                return result
+            }
+            #expect(try await stores.apps.app(.sample()) != nil)
+        }
+    }
+
+    @Test("another body under the same key is refused; another caller's key is another")
+    func mismatch() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            let kind = try await problem {
+                try await store.once(Self.request("k", "POST /x {\"a\":1}"), now: stores.now) {
+                    try await Self.work(stores)
+                }
+            }
+            #expect(kind == .idempotencyMismatch)
+            var other = Self.request()
+            other.caller = UUID()
+            let outcome = try await store.once(other, now: stores.now) { try await Self.work(stores) }
+            #expect(!outcome.isReplay)
+        }
+    }
+
+    @Test("after a day a key is free again, and the janitor forgets it")
+    func lifetime() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
+            let dayLater = stores.now + 86_401
+            let outcome = try await store.once(Self.request("k", "other"), now: dayLater) {
+                try await Self.work(stores)
+            }
+            #expect(!outcome.isReplay)
+            #expect(try await store.prune(before: dayLater, limit: 10) == 0)
+            #expect(try await store.prune(before: dayLater + 1, limit: 10) == 1)
+        }
+    }
+
+    @Test("what is kept cannot be read without the caller's secret")
+    func sealed() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            _ = try await store.once(Self.request(), now: stores.now) { .done(Self.answer("gs_newsecret")) }
+            let row = try #require(
+                try await stores.pool.query("select answer, row_to_json(i)::text as text from idempotency_keys i").first
+            )
+            let text: String = try row.decode("text")
+            #expect(!text.contains("newsecret"))
+            var thief = Self.request()
+            thief.secret = "gs_other"
+            let sealed: [UInt8] = try row.decode("answer")
+            #expect(throws: (any Error).self) { try Seal(thief).open(sealed) }
+            #expect(try Seal(Self.request()).open(sealed) == Self.answer("gs_newsecret"))
+        }
+    }
+
+    // MARK: In steps
+
+    /// Makes a channel's intent, as a request in steps does.
+    private static func reserve(_ stores: Stores) async throws -> UUID {
+        let draft = ChannelDraft(
+            bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
+        return try await stores.channels.reserve(draft, now: stores.now, leasedUntil: stores.now + 5).channel.id
+    }
+
+    @Test("after a crash in the middle, the repetition hears of what was begun")
+    func recovery() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let seal = Seal(Self.request())
+            // The process that began it is gone: its row says what it made and until when it was to be left alone.
+            let begun = try await stores.pool.transaction { connection in
+                _ = try await PostgresIdempotencyStore.begin(
+                    seal, now: stores.now, leasedUntil: stores.now + 60, on: connection)
+                return seal.id
+            }
+            let id = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: begun)) {
+                try await Self.reserve(stores)
+            }
+            let early = try await problem {
+                try await store.inSteps(
+                    Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    recover: { _ in nil }, work: { try await Self.work(stores) })
+            }
+            #expect(early == .idempotencyInProgress)
+            let outcome = try await store.inSteps(
+                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },
+                recover: { .done(Self.answer($0.uuidString, status: 201)) }, work: { try await Self.work(stores) })
+            #expect(outcome == IdempotentOutcome(answer: Self.answer(id.uuidString, status: 201), isReplay: true))
+            let third = try await store.inSteps(
+                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },
+                recover: { _ in nil }, work: { try await Self.work(stores) })
+            #expect(third.answer == outcome.answer)
+        }
+    }
+
+    @Test("steps that fail may be tried again at once")
+    func failedSteps() async throws {
+        try await withStores { stores in
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let kind = try await problem {
+                try await store.inSteps(
+                    Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now }, recover: { _ in nil },
+                    work: { throw Problem(.apnsUnanswered, "silence") })
+            }
+            #expect(kind == .apnsUnanswered)
+            let outcome = try await store.inSteps(
+                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now }, recover: { _ in nil },
+                work: { try await Self.work(stores) })
+            #expect(!outcome.isReplay)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("The life of keys")
+struct KeyLedgerTests {
+    @Test("a key that expires opens until then, on the database's clock")
+    func expiry() async throws {
+        try await withStores { stores in
+            let now = Date()
+            let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: now + 3_600)
+            let issued = try await stores.keys.create(draft, by: .commandLine, now: now)
+            #expect(try await stores.keys.authenticate(issued.secret)?.expiresAt != nil)
+            try await stores.pool.query("update api_keys set expires_at = now() - interval '1 second'")
+            #expect(try await stores.keys.authenticate(issued.secret) == nil)
+            let listing = try #require(try await stores.keys.key(issued.key.id))
+            #expect(listing.key.state(at: Date()) == .expired)
+        }
+    }
+
+    @Test("after a rotation both secrets open until the overlap ends, and the new one goes on")
+    func rotation() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let draft = KeyDraft(name: "k", scopes: [.organise, .lookup], bundleID: try .sample())
+            let old = try await stores.keys.create(draft, by: .commandLine, now: Date())
+            let rotated = try await stores.keys.rotate(
+                old.key.id, overlapEnds: Date() + 60, by: .commandLine, now: Date())
+            let new = try #require(rotated)
+            #expect(new.key.name == "k")
+            #expect(new.key.scopes == old.key.scopes)
+            #expect(new.key.bundleID == old.key.bundleID)
+            #expect(new.secret != old.secret)
+            #expect(try await stores.keys.authenticate(old.secret)?.replacedBy == new.key.id)
+            #expect(try await stores.keys.authenticate(new.secret)?.id == new.key.id)
+            // Once replaced, never again: there would be two successors.
+            let again = try await stores.keys.rotate(
+                old.key.id, overlapEnds: Date() + 60, by: .commandLine, now: Date())
+            #expect(again == nil)
+            try await stores.pool.query(
+                "update api_keys set expires_at = now() - interval '1 second' where id = \(old.key.id)")
+            #expect(try await stores.keys.authenticate(old.secret) == nil)
+            #expect(try await stores.keys.authenticate(new.secret) != nil)
+        }
+    }
+
+    @Test("a rotation does not prolong what was limited")
+    func limitedRotation() async throws {
+        try await withStores { stores in
+            let expiresAt = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 30)
+            let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: expiresAt)
+            let old = try await stores.keys.create(draft, by: .commandLine, now: Date())
+            let new = try #require(
+                try await stores.keys.rotate(old.key.id, overlapEnds: Date() + 600, by: .commandLine, now: Date()))
+            #expect(new.key.expiresAt == expiresAt)
+            #expect(try await stores.keys.key(old.key.id)?.key.expiresAt == expiresAt)
+        }
+    }
+
+    @Test("pages hold every key once, the newest first; those of one app are told apart")
+    func pages() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let own = try BundleID.sample()
+            for n in 0..<5 {
+                let bundleID = n == 2 ? own : nil
+                let draft = KeyDraft(name: "\(n)", scopes: [.lookup], bundleID: bundleID)
+                _ = try await stores.keys.create(draft, by: .commandLine, now: stores.now + Double(n))
+            }
+            var names: [String] = []
+            var request = PageRequest(limit: 2)
+            repeat {
+                let page = try await stores.keys.keys(of: nil, request)
+                names += page.items.map(\.key.name)
+                request.cursor = page.nextCursor
+            } while request.cursor != nil
+            #expect(names == ["4", "3", "2", "1", "0"])
+            let owned = try await stores.keys.keys(of: .sample("com.example.GOAL"), PageRequest())
+            #expect(owned.items.map(\.key.name) == ["2"])
+        }
+    }
+
+    @Test("last uses are written together; an older one changes nothing, a key that is gone is skipped")
+    func uses() async throws {
+        try await withStores { stores in
+            let one = try await stores.keys.create(
+                KeyDraft(name: "one", scopes: [.lookup]), by: .commandLine, now: stores.now)
+            let other = try await stores.keys.create(
+                KeyDraft(name: "other", scopes: [.lookup]), by: .commandLine, now: stores.now)
+            try await stores.keys.used([one.key.id: stores.now + 10, UUID(): stores.now])
+            try await stores.keys.used([one.key.id: stores.now + 5])
+            #expect(try await stores.keys.key(one.key.id)?.lastUsedAt == stores.now + 10)
+            #expect(try await stores.keys.key(other.key.id)?.lastUsedAt == nil)
+        }
+    }
+
+    @Test("two hashes are compared over all their bytes")
+    func comparison() {
+        let hash = PostgresKeyStore.hash("secret")
+        #expect(PostgresKeyStore.isEqual(hash, hash))
+        for place in hash.indices {
+            var other = hash
+            other[place] ^= 1
+            #expect(!PostgresKeyStore.isEqual(hash, other))
+        }
+        #expect(!PostgresKeyStore.isEqual(hash, []))
+    }
+}

@@ -1,0 +1,47 @@
+internal import CoreMetrics
+internal import PrometheusMetrics
+internal import Testing
+
+/// The text Prometheus reads, made by the API of swift-metrics.
+struct PrometheusMetricsTests {
+    private func text(_ metrics: PrometheusMetrics) -> String { String(decoding: metrics.exposition(), as: UTF8.self) }
+
+    @Test func `counters and gauges, with their labels`() {
+        let metrics = PrometheusMetrics()
+        let dimensions = [("reason", "ok"), ("host-name", "a\"b\\c\nd")]
+        Counter(label: "calls.total", dimensions: dimensions, factory: metrics).increment(by: 2)
+        Counter(label: "calls.total", dimensions: dimensions, factory: metrics).increment()
+        Counter(label: "calls.total", dimensions: [], factory: metrics).increment(by: -5)
+        Meter(label: "open", dimensions: [], factory: metrics).set(1.5)
+        #expect(
+            text(metrics) == """
+                # TYPE calls_total counter
+                calls_total 0
+                calls_total{reason="ok",host_name="a\\"b\\\\c\\nd"} 3
+                # TYPE open gauge
+                open 1.5
+
+                """)
+    }
+
+    @Test func `timers are histograms in seconds, their buckets add up`() {
+        let metrics = PrometheusMetrics()
+        let timer = Timer(label: "took_seconds", dimensions: [("route", "/")], factory: metrics)
+        for milliseconds in [1, 2, 40, 20_000] { timer.recordMilliseconds(milliseconds) }
+        let text = text(metrics)
+        #expect(text.hasPrefix("# TYPE took_seconds histogram\n"))
+        #expect(text.contains(#"took_seconds_bucket{route="/",le="0.001"} 1"#))
+        #expect(text.contains(#"took_seconds_bucket{route="/",le="0.0025"} 2"#))
+        #expect(text.contains(#"took_seconds_bucket{route="/",le="10"} 3"#))
+        #expect(text.contains(#"took_seconds_bucket{route="/",le="+Inf"} 4"#))
+        #expect(text.contains(#"took_seconds_sum{route="/"} 20.043"#))
+        #expect(text.contains(#"took_seconds_count{route="/"} 4"#))
+    }
+
+    @Test func `one name is one kind, and names become what Prometheus allows`() {
+        let metrics = PrometheusMetrics()
+        Counter(label: "1st metric-ü", dimensions: [], factory: metrics).increment()
+        Meter(label: "1st metric-ü", dimensions: [], factory: metrics).set(7)
+        #expect(text(metrics) == "# TYPE _1st_metric__ counter\n_1st_metric__ 1\n")
+    }
+}
