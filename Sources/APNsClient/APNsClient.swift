@@ -77,6 +77,11 @@ package final class APNsClient: Sendable {
         tokens.recordGauges()
     }
 
+    /// The pools there are for some endpoints, whatever their credentials.
+    func pools(of endpoints: [Endpoint]) -> [ConnectionPool] {
+        pools.withLock { pools in (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value) }
+    }
+
     func pool(_ endpoint: Endpoint, _ credentials: Credentials) throws(ConnectionPool.Closed) -> ConnectionPool {
         let pool = pools.withLock { pools in
             guard pools != nil else { return nil as ConnectionPool? }

@@ -74,7 +74,8 @@ package struct API: Sendable {
 
         package init(
             ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
-            idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger, metrics: any OperationMetrics, hasOwnOperationsPort: Bool
+            idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
+            metrics: any OperationMetrics, hasOwnOperationsPort: Bool
         ) {
             self.ledger = ledger
             self.memory = memory

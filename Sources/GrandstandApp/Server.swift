@@ -146,7 +146,7 @@ package struct Server: Sendable {
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: outbox, now: now),
-                readiness: { await Self.readiness(of: database) },
+                readiness: { await Readiness(of: database, gateway) },
                 retireAfter: configuration.retireAfter, now: now))
     }
 
@@ -222,21 +222,6 @@ package struct Server: Sendable {
 
     /// Seconds a dead replica's lanes wait for another one: they are to move within 10.
     private static let laneLease: TimeInterval = 6
-
-    private static func readiness(of database: DatabaseSession) async -> Readiness {
-        do {
-            switch try await Migrator(database.pool).status() {
-            case .current: return Readiness(database: true)
-            case .behind(let names): return Readiness(database: false, detail: "migrations are missing: \(names)")
-            case .ahead(let version):
-                return Readiness(
-                    database: false, detail: "the database has migration \(version), newer than this binary")
-            case .changed(let name): return Readiness(database: false, detail: "migration \(name) was changed")
-            }
-        } catch {
-            return Readiness(database: false, detail: "the database does not answer")
-        }
-    }
 
     /// The service group narrates its work at info; that is for debugging.
     private static func quiet(_ logger: Logger) -> Logger {

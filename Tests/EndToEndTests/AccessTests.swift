@@ -54,6 +54,7 @@ struct AccessTests {
         .init(method: "GET", path: "/v1/broadcasts/\(id)", scope: .organise),
         .init(method: "DELETE", path: "/v1/broadcasts/\(id)", scope: .organise),
         .init(method: "GET", path: "/v1/lookup/com.example.None/production/none", scope: .lookup),
+        .init(method: "POST", path: "/v1/lookup/com.example.None/production", scope: .lookup),
         .init(method: "GET", path: "/v1/quotas", scope: .operate),
     ]
 

@@ -85,12 +85,26 @@ struct ConnectionTests {
     }
 
     @Test func `the operations have a port of their own when they are told to`() async throws {
-        try await Stage.with(settings: ["GRANDSTAND_OPERATIONS_PORT": "0"]) { stage in
-            let caller = HTTPCaller(url: stage.url, secret: nil)
-            for path in ["/metrics", "/healthz", "/readyz"] {
-                #expect(try await caller("GET", path).status == 404)
+        try await Stage.place(settings: ["GRANDSTAND_OPERATIONS_PORT": "0"]) { environment, _ in
+            let process = try await ServerProcess.start(environment, keepsLog: true)
+            let url = try await until("the operations' address") {
+                process.log.split(separator: "\n").compactMap { line in
+                    let entry = try? JSONDecoder().decode(JSON.self, from: Data(line.utf8))
+                    return entry?["message"]?.string == "operations" ? entry?["url"]?.string : nil
+                }.first
             }
-            #expect(try await caller("GET", "/openapi.yaml").status == 200)
+            let operations = HTTPCaller(url: url, secret: nil)
+            let api = HTTPCaller(url: process.url, secret: nil)
+            for path in ["/metrics", "/healthz", "/readyz"] {
+                let (there, here) = (try await operations("GET", path), try await api("GET", path))
+                #expect(there.status == 200)
+                #expect(here.status == 404)
+            }
+            let contract = try await api("GET", "/openapi.yaml")
+            #expect(contract.status == 200)
+            let apps = try await operations("GET", "/v1/apps")
+            #expect(apps.status == 404)
+            process.terminate()
         }
     }
 }

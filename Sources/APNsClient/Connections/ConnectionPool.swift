@@ -127,6 +127,11 @@ final class ConnectionPool: Sendable {
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
+    /// Whether a connection can be used now, and why the last attempt to make one failed, if it did.
+    var glance: (hasOne: Bool, fault: HTTP2ConnectError?) {
+        state.withLock { (!look(&$0).isEmpty, $0.fault) }
+    }
+
     // MARK: Under the lock
 
     /// Forgets connections that take no requests any more; they drain by themselves.

@@ -1,3 +1,4 @@
+package import APNsWire
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
@@ -9,10 +10,32 @@ package struct Readiness: Sendable {
     package var database: Bool
     /// What stands in the way, in words.
     package var detail: String?
+    /// How APNs was reached lately; told, not required: what is accepted waits for it.
+    package var apns: [APNsEnvironment: APNsState]
 
-    package init(database: Bool, detail: String? = nil) {
+    package init(database: Bool, detail: String? = nil, apns: [APNsEnvironment: APNsState] = [:]) {
         self.database = database
         self.detail = detail
+        self.apns = apns
+    }
+
+    /// What is known of APNs without asking.
+    package struct APNsState: Sendable {
+        package enum Word: String, Sendable {
+            /// Nobody had a reason to connect yet.
+            case unknown
+            case reachable
+            case unreachable
+        }
+
+        package var word: Word
+        /// Why it cannot be reached.
+        package var reason: String?
+
+        package init(_ word: Word, reason: String? = nil) {
+            self.word = word
+            self.reason = reason
+        }
     }
 }
 
@@ -55,6 +78,17 @@ struct HealthRoutes: Sendable {
             object.member("status", readiness.database ? "ready" : "not-ready")
             object.member("database", readiness.database ? "ok" : "unavailable")
             object.member("detail", readiness.detail)
+            object.name("apns")
+            object.object { object in
+                for environment in APNsEnvironment.allCases {
+                    object.name(dynamic: environment.rawValue)
+                    object.object { object in
+                        let state = readiness.apns[environment] ?? Readiness.APNsState(.unknown)
+                        object.member("state", state.word.rawValue)
+                        object.member("reason", state.reason)
+                    }
+                }
+            }
         }
         return .json(bytes: writer.bytes, status: readiness.database ? .ok : .serviceUnavailable)
     }

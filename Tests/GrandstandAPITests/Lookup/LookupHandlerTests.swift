@@ -110,6 +110,33 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
+    @Test("a key's limit counts here, is told, and who is beyond it hears it from the router")
+    func limited() throws {
+        let line = try Line(rate: 1)
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("RateLimit-Limit: 2"))
+        #expect(head.contains("RateLimit-Remaining: 1"))
+        #expect(head.contains("RateLimit-Reset: 1"))
+        _ = try line.says(Self.get())
+        #expect(line.past == [])
+        #expect(try line.says(Self.get()).isEmpty)
+        #expect(line.past == [Self.path])
+    }
+
+    @Test("an answer has the headers of all answers, its key counts as used, and whoever keeps time is told")
+    func noticed() throws {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("X-Content-Type-Options: nosniff"))
+        #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
+        #expect(line.uses == 1)
+        #expect(line.counted == ["200"])
+        #expect(line.answered == 1)
+        _ = try line.says(Self.get(secret: "gs_unknown"))
+        #expect(line.uses == 1)
+        #expect(line.answered == 1)
+    }
+
     static func get(
         _ fields: [String] = [], method: String = "GET", path: String = path, secret: String? = "gs_good",
         version: String = "1.1"
@@ -130,11 +157,23 @@ private final class Line {
         }
     }
 
+    /// Stands where the connection's guard is told.
+    private final class Guard: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPServerResponsePart
+        var answered = 0
+        func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+            if event is LookupHandler.Answered { answered += 1 }
+        }
+    }
+
     private let channel = EmbeddedChannel()
     private let recorder = Recorder()
+    private let watch = Guard()
+    private let noted = Noted()
 
     /// - Parameter confirmedBefore: seconds since memory was confirmed.
-    init(confirmedBefore seconds: Double = 0) throws {
+    /// - Parameter rate: requests a second that a key may make.
+    init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let replica = LookupReplica(
             source: Nothing(), events: Nothing(), now: { now },
@@ -154,10 +193,12 @@ private final class Line {
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
-        let desk = LookupDesk(replica: replica, keys: Keys(), now: { now })
-        try pipeline.addHandler(
-            LookupHandler(desk: desk),
-            position: .after(try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+        let desk = LookupDesk(
+            replica: replica, keys: Keys(), uses: noted, limits: RateLimits(.init(requests: rate, failures: nil)),
+            metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(LookupHandler(desk: desk), position: .after(parser))
+        try pipeline.addHandler(watch, position: .after(parser))
         try pipeline.addHandler(recorder)
     }
 
@@ -165,6 +206,13 @@ private final class Line {
 
     /// The paths of the requests that went past.
     var past: [String] { recorder.paths }
+
+    /// How often a key was noted as used.
+    var uses: Int { noted.uses.withLock { $0.count } }
+    /// The answers that were counted, by status.
+    var counted: [String] { noted.answers.withLock { $0 } }
+    /// How often it was said that requests were answered.
+    var answered: Int { watch.answered }
 
     /// Sends bytes as a caller; returns what comes back at once.
     func says(_ text: String) throws -> String {
@@ -191,13 +239,31 @@ extension String {
     }
 }
 
+/// Takes down uses of keys and answers.
+private final class Noted: KeyUseRecorder, OperationMetrics {
+    let uses = Mutex<[UUID]>([])
+    let answers = Mutex<[String]>([])
+
+    func used(_ key: UUID, at now: Date) { uses.withLock { $0.append(key) } }
+
+    func answered(method: String, path: String?, status: Int, time: Duration) {}
+
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+        { _ in self.answers.withLock { $0.append("\(status)") } }
+    }
+
+    func exposition() -> [UInt8] { [] }
+}
+
 /// Three keys, by their secrets.
 private struct Keys: KeyMemory {
+    private static let id = UUID()
+
     func known(_ secret: some StringProtocol) -> APIKey? {
         let scopes: Set<APIKey.Scope> = secret == "gs_organise" ? [.organise] : [.lookup]
         guard ["gs_good", "gs_organise", "gs_other"].contains(String(secret)) else { return nil }
         return APIKey(
-            id: UUID(), name: "k", scopes: scopes,
+            id: Self.id, name: "k", scopes: scopes,
             bundleID: BundleID(rawValue: secret == "gs_other" ? "com.example.other" : "com.example.Stadium"),
             prefix: "gs_", createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
     }

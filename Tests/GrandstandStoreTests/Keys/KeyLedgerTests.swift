@@ -98,15 +98,16 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("two hashes are compared over all their bytes")
-    func comparison() {
-        let hash = PostgresKeyStore.hash("secret")
-        #expect(PostgresKeyStore.isEqual(hash, hash))
-        for place in hash.indices {
-            var other = hash
-            other[place] ^= 1
-            #expect(!PostgresKeyStore.isEqual(hash, other))
+    @Test("two hashes are compared over all their bytes, and kept as they are")
+    func comparison() throws {
+        let hash = SecretHash(of: "secret")
+        #expect(SecretHash(hash.bytes) == hash)
+        for place in 0..<32 {
+            var bytes = hash.bytes
+            bytes[place] ^= 1
+            #expect(try #require(SecretHash(bytes)) != hash)
         }
-        #expect(!PostgresKeyStore.isEqual(hash, []))
+        #expect(SecretHash([]) == nil)
+        #expect(SecretHash(hash.bytes + [0]) == nil)
     }
 }

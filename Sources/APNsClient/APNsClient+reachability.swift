@@ -1,0 +1,38 @@
+package import APNsWire
+internal import HTTP2
+
+/// What the connections made so far say of APNs: nothing is tried for it.
+package enum APNsReachability: Sendable, Hashable {
+    /// There was no reason to connect yet, or the last connection ended in good order.
+    case unknown
+    /// A connection is open.
+    case reachable
+    /// The last attempt failed.
+    case unreachable(reason: String)
+}
+
+extension APNsClient {
+    /// How APNs can be reached in an environment; when only some of its hosts, teams or keys can, it cannot.
+    package func reachability(of environment: APNsEnvironment) -> APNsReachability {
+        let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
+            \.self)
+        var result = APNsReachability.unknown
+        for pool in pools(of: endpoints) {
+            switch pool.reachability {
+            case .unreachable(let reason): return .unreachable(reason: reason)
+            case .reachable: result = .reachable
+            case .unknown: break
+            }
+        }
+        return result
+    }
+}
+
+extension ConnectionPool {
+    /// What its connections say.
+    var reachability: APNsReachability {
+        let (hasOne, fault) = glance
+        if hasOne { return .reachable }
+        return fault.map { .unreachable(reason: $0.message) } ?? .unknown
+    }
+}
