@@ -52,7 +52,7 @@ struct FailureTableTests {
         #"{"match": {"operation": "broadcast", "nth": 300}, "action": "settings", "maximumStreams": 1}"#,
     ])
     func `what was not processed goes again at once, and nothing else does`(_ fault: String) async throws {
-        try await Door.with { door in
+        try await Door.with(settings: Self.patient) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
             #expect(await Self.deliver(door, to: channelID) == [:])
@@ -107,11 +107,7 @@ struct FailureTableTests {
     }
 
     @Test func `one stream, slow answers, a hundred in line: nobody's time is up`() async throws {
-        try await Door.with(settings: {
-            Self.oneConnection(&$0)
-            // A second is spent on answers, a busy machine may take more; all wait in the same line.
-            $0.requestTimeout = .seconds(30)
-        }) { door in
+        try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(
                 #"""
@@ -149,7 +145,15 @@ struct FailureTableTests {
         }
     }
 
+    /// What a busy machine needs where the peer answers everything in the end.
+    private static func patient(_ settings: inout APNsClient.Settings) {
+        settings.requestTimeout = .seconds(60)
+        settings.overdueInterval = .seconds(30)
+        settings.pingTimeout = .seconds(30)
+    }
+
     private static func oneConnection(_ settings: inout APNsClient.Settings) {
+        patient(&settings)
         settings.connections = 1
         settings.maximumConnections = 1
     }

@@ -54,13 +54,18 @@ struct RouteTable: Sendable {
         return methods.isEmpty ? nil : methods
     }
 
+    /// Those the router would choose from: where a path's words are a route's own, they are no parameter of another.
     private func routes(at path: String) -> [Route] {
         let segments = path.split(separator: "/")
-        return routes.filter { route in
+        let matching: [(route: Route, words: Int)] = routes.compactMap { route in
             let template = route.path.split(separator: "/")
-            return template.count == segments.count
-                && zip(template, segments).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
+            guard template.count == segments.count,
+                zip(template, segments).allSatisfy({ $0.hasPrefix(":") || $0 == $1 })
+            else { return nil }
+            return (route, template.count { !$0.hasPrefix(":") })
         }
+        let most = matching.map(\.words).max()
+        return matching.filter { $0.words == most }.map(\.route)
     }
 
     /// A router with all routes, each behind its checks.
