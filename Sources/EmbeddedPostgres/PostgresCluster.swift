@@ -2,6 +2,12 @@ internal import Foundation
 package import Logging
 internal import Synchronization
 
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// A private PostgreSQL cluster in a folder, started and stopped with this process.
 ///
 /// It listens on a Unix socket in a folder for its account alone, nowhere else. It stops when this process ends, even by
@@ -54,6 +60,16 @@ package final class PostgresCluster: Sendable {
         } onCancel: {
             turn.cancel()
         }
+    }
+
+    /// The server that another process runs in this folder, for a command beside it: nothing is started or kept.
+    ///
+    /// - Returns: a connection string as `start` gives it; `nil` when no server is ready there.
+    package func runningElsewhere() -> String? {
+        guard let home = try? ClusterFolder.make(directory) else { return nil }
+        let layout = ClusterLayout(directory: home, userID: geteuid())
+        guard let file = PostmasterFile(path: layout.postmasterFile), file.isReady else { return nil }
+        return layout.connectionString
     }
 
     /// Stops the server: open sessions are ended, what was committed is on disk. Waits for the end; safe to repeat.

@@ -13,9 +13,12 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
     ///
+    /// - Parameter sharing: an embedded database that another process runs is used beside it: for commands.
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
-    package static func open(_ source: Configuration.DatabaseSource, logger: Logger) async throws -> DatabaseSession {
-        let session = try await connect(source, logger: logger)
+    package static func open(
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+    ) async throws -> DatabaseSession {
+        let session = try await connect(source, sharing: sharing, logger: logger)
         do {
             if session.cluster != nil {
                 _ = try await session.migrate()
@@ -31,7 +34,7 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
@@ -43,6 +46,9 @@ package struct DatabaseSession: Sendable {
                 return DatabaseSession(url: url, cluster: cluster, logger: logger)
             } catch {
                 await cluster.stop()
+                if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
+                    return DatabaseSession(url: url, cluster: nil, logger: logger)
+                }
                 throw StartError("\(error)")
             }
         }
@@ -91,5 +97,12 @@ package struct DatabaseSession: Sendable {
         case let error as PostgresError: StartError("the database cannot be used: \(error)")
         default: StartError("the database cannot be used: \(error)")
         }
+    }
+}
+
+extension PostgresClusterError {
+    /// Another process runs the database.
+    fileprivate var isHeld: Bool {
+        if case .heldByProcess = reason { true } else { false }
     }
 }

@@ -11,23 +11,36 @@ public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible 
     /// What happened this time, and what to do.
     public let detail: String
 
+    /// What is wrong with single fields, where that is known.
+    public let errors: [FieldFault]
+
+    /// One field that cannot be accepted.
+    public struct FieldFault: Sendable, Hashable, Decodable {
+        /// A JSON Pointer into the body (RFC 6901), or a parameter's name.
+        public let pointer: String
+        public let detail: String
+    }
+
     /// Reads an answer; one that is no problem document becomes a problem that says so.
     public init(_ answer: GrandstandClient.Answer) {
         struct Document: Decodable {
             let type: String
             let title: String
             let detail: String?
+            let errors: [FieldFault]?
         }
         status = answer.status
         guard let document = try? JSONDecoder().decode(Document.self, from: answer.body) else {
             slug = ""
             title = "HTTP \(answer.status)"
             detail = String(decoding: answer.body.prefix(200), as: UTF8.self)
+            errors = []
             return
         }
         slug = document.type.split(separator: "/").last.map(String.init) ?? document.type
         title = document.title
         detail = document.detail ?? ""
+        errors = document.errors ?? []
     }
 
     /// Title and detail on one line.

@@ -116,10 +116,11 @@ extension KeysCommand {
 
 extension APIKey.Scope: ExpressibleByArgument {}
 
-/// Opens the database the settings name, for the time of `body`.
+/// Opens the database the settings name, for the time of `body`; a server may be running on it.
 private func withKeys(_ body: (any KeyLedger) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-    let session = try await DatabaseSession.open(configuration.database, logger: configuration.makeLogger())
+    let session = try await DatabaseSession.open(
+        configuration.database, sharing: true, logger: configuration.makeLogger())
     do {
         try await body(session.keyLedger)
         await session.close()

@@ -46,6 +46,18 @@ struct PostgresClusterTests {
         await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
     }
 
+    @Test func aCommandBesideItFindsItWhileItRuns() async throws {
+        let cluster = workshop.cluster()
+        #expect(workshop.cluster().runningElsewhere() == nil)
+        let connection = try await cluster.start()
+        let found = try #require(workshop.cluster().runningElsewhere())
+        #expect(found == connection)
+        let answer = try await Workshop.ask(found, "select 1")
+        #expect(answer == "1")
+        await cluster.stop()
+        #expect(workshop.cluster().runningElsewhere() == nil)
+    }
+
     @Test func keepsDataOverStopAndStart() async throws {
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")

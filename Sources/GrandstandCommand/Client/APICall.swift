@@ -34,7 +34,11 @@ struct ClientOptions: ParsableArguments {
         } catch {
             throw StartError("\(text) does not answer: \(error.localizedDescription)")
         }
-        guard (200..<300).contains(answer.status) else { throw StartError(ServerProblem(answer).description) }
+        guard (200..<300).contains(answer.status) else {
+            let problem = ServerProblem(answer)
+            let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }
+            throw StartError(problem.description + faults.joined())
+        }
         return answer.body.isEmpty ? nil : try JSONValue(parsing: Array(answer.body))
     }
 
@@ -47,6 +51,19 @@ struct ClientOptions: ParsableArguments {
 
 /// A part of a path, percent-encoded.
 func encoded(_ part: String) -> String { GrandstandClient.encoded(part) }
+
+/// A JSON document out of an argument, as `content(of:)` finds it.
+///
+/// - Throws: `StartError` naming the option and what is wrong with the text.
+func json(_ option: String, _ argument: String) throws -> [UInt8] {
+    let text = try content(of: argument)
+    do {
+        _ = try JSONValue(parsing: text)
+        return text
+    } catch {
+        throw StartError("\(option): \(error.detail)")
+    }
+}
 
 /// The text of an argument, of standard input for `-`, or of a file for `@name`.
 func content(of argument: String) throws -> [UInt8] {

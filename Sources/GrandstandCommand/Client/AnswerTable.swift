@@ -1,21 +1,29 @@
 internal import Grandstand
 
-/// An answer for people: a list as a table, a single thing as names and values.
+/// An answer for people: a list as a table, a single thing as names and values, with a table for each list in it.
 struct AnswerTable {
     let text: String
 
     /// - Parameter columns: names of members; `channel.state` is a member of a member.
     init(_ answer: JSONValue, columns: [String]) {
         if case .array(let items)? = answer["items"]?.kind {
-            let rows = items.map { item in columns.map { item.cell(at: $0) } }
-            var lines = Self.lines([columns] + rows)
+            var lines = Self.table(items, columns)
             if case .string(let cursor)? = answer["nextCursor"]?.kind { lines.append("more: --cursor \(cursor)") }
             text = lines.joined(separator: "\n")
         } else if case .object(let members) = answer.kind {
-            text = Self.lines(members.map { [$0.name, $0.value.cell] }).joined(separator: "\n")
+            let lists = members.compactMap { member in member.value.things.map { (member.name, $0) } }
+            let plain = members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) }
+            let tables = lists.map { name, things in
+                ["", "\(name):"] + Self.table(things, things.columns).map { "  " + $0 }
+            }
+            text = (Self.lines(plain) + tables.joined()).joined(separator: "\n")
         } else {
             text = answer.cell
         }
+    }
+
+    private static func table(_ items: [JSONValue], _ columns: [String]) -> [String] {
+        lines([columns] + items.map { item in columns.map { item.cell(at: $0) } })
     }
 
     private static func lines(_ rows: [[String]]) -> [String] {
@@ -36,6 +44,19 @@ extension JSONValue {
         return members.first { $0.name == name }?.value
     }
 
+    /// The elements of a list of objects that are not empty; `nil` for anything else.
+    fileprivate var things: [JSONValue]? {
+        guard case .array(let elements) = kind, !elements.isEmpty else { return nil }
+        let areObjects = elements.allSatisfy { if case .object = $0.kind { true } else { false } }
+        return areObjects ? elements : nil
+    }
+
+    /// Name and value; of an object, those of its members.
+    fileprivate func cells(named name: String) -> [[String]] {
+        guard case .object(let members) = kind, !members.isEmpty else { return [[name, cell]] }
+        return members.flatMap { $0.value.cells(named: "\(name).\($0.name)") }
+    }
+
     fileprivate func cell(at path: String) -> String {
         path.split(separator: ".").reduce(Optional(self)) { $0?[String($1)] }?.cell ?? ""
     }
@@ -44,8 +65,27 @@ extension JSONValue {
     fileprivate var cell: String {
         switch kind {
         case .null: "-"
+        case .array(let elements) where elements.isEmpty: "-"
+        case .object(let members) where members.isEmpty: "-"
         case .string(let text): text
         case .bool, .number, .array, .object: String(decoding: bytes, as: UTF8.self)
         }
+    }
+}
+
+extension [JSONValue] {
+    /// The columns that any of these objects fills, in the order in which they come; an object's members are columns of
+    /// their own.
+    fileprivate var columns: [String] {
+        var columns: [String] = []
+        for element in self {
+            guard case .object(let members) = element.kind else { continue }
+            for member in members {
+                for cell in member.value.cells(named: member.name) where cell[1] != "-" && !columns.contains(cell[0]) {
+                    columns.append(cell[0])
+                }
+            }
+        }
+        return columns
     }
 }

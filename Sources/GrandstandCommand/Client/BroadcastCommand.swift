@@ -24,9 +24,8 @@ struct BroadcastCommand: AsyncParsableCommand {
         @Option(help: "RFC 3339; with --end.") var dismissalDate: String?
 
         func run() async throws {
-            let state = try contentState.map(content)
-            let alert = try alert.map(content)
-            for json in [state, alert].compactMap(\.self) { _ = try JSONValue(parsing: json) }
+            let state = try contentState.map { try json("--content-state", $0) }
+            let alert = try alert.map { try json("--alert", $0) }
             var body = JSONWriter()
             body.object { object in
                 object.member("event", end ? "end" : "update")
