@@ -120,6 +120,9 @@ let package = Package(
             name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", crypto, log],
             swiftSettings: settings),
         .target(
+            name: "WebhookClient", dependencies: ["Grandstand", crypto, nioCore, nioHTTP1, nioPosix, nioSSL],
+            swiftSettings: settings),
+        .target(
             name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log, metrics],
             swiftSettings: settings),
 
@@ -137,7 +140,7 @@ let package = Package(
             name: "GrandstandApp",
             dependencies: [
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
-                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
+                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics", "WebhookClient",
                 configuration, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1, nioPosix,
                 nioSSL, signals,
             ],
@@ -165,7 +168,10 @@ let package = Package(
         // For tests.
         .target(
             name: "GrandstandTestKit",
-            dependencies: ["APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandStore", "Postgres", log],
+            dependencies: [
+                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandStore", "Postgres", log, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ],
             swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
@@ -181,13 +187,21 @@ let package = Package(
         .testTarget(
             name: "GrandstandAPITests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", log, nioCore, nioEmbedded, nioHTTP1,
+                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", httpTypes, hummingbird, log, nioCore,
+                nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "APNsClientTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log, metrics, metricsTestKit,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WebhookClientTests",
+            dependencies: [
+                "Grandstand", "GrandstandTestKit", "WebhookClient", asn1, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
+                x509,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -202,7 +216,7 @@ let package = Package(
                 "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandApp",
                 "GrandstandClient", "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", "Postgres",
-                log,
+                crypto, log,
             ],
             swiftSettings: settings),
         .testTarget(

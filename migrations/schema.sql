@@ -19,7 +19,12 @@ CREATE TYPE public.audit_action AS ENUM (
     'key.revoked',
     'key.rotated',
     'quirk.learned',
-    'quirk.set'
+    'quirk.set',
+    'webhook.created',
+    'webhook.changed',
+    'webhook.deleted',
+    'webhook.rotated',
+    'webhook.disabled'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
@@ -68,6 +73,29 @@ CREATE TYPE public.reconciliation_alarm AS ENUM (
 CREATE TYPE public.storage_policy AS ENUM (
     'noMessageStored',
     'mostRecentMessageStored'
+);
+
+CREATE TYPE public.webhook_delivery_state AS ENUM (
+    'queued',
+    'sending',
+    'delivered',
+    'failed',
+    'cancelled'
+);
+
+CREATE TYPE public.webhook_state AS ENUM (
+    'enabled',
+    'disabled'
+);
+
+CREATE TYPE public.webhook_topic AS ENUM (
+    'broadcast.settled',
+    'channel.missing',
+    'channel.replaced',
+    'quota.level',
+    'reconciliation.found',
+    'capability.off',
+    'webhook.test'
 );
 
 CREATE FUNCTION public.announce_audience() RETURNS trigger
@@ -132,6 +160,164 @@ CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
 begin
     raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
 end
+$$;
+
+CREATE FUNCTION public.tell_of_alarm() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform tell_webhooks('capability.off', new.reconciled_at, new.bundle_id, json_build_object(
+        'bundleId', new.bundle_id, 'environment', new.environment,
+        'evidence', 'Apple''s list has none of the channels that are known here'));
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_deliveries() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
+        insert into webhook_settlements (broadcast_id)
+        select distinct broadcast_id from changed where settled_at is not null;
+        if found then
+            perform pg_notify('grandstand_webhooks', '');
+        end if;
+    end if;
+    if exists (select from live_views) then
+        perform pg_notify('grandstand_live', k.event_key) from (
+            select distinct b.event_key from changed c join broadcasts b on b.id = c.broadcast_id
+            where b.event_key in (select v.event_key from live_views v)) k;
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_event() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from live_views where event_key = new.key) then
+        perform pg_notify('grandstand_live', new.key);
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_missing_channel() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform tell_webhooks('channel.missing', new.changed_at, new.bundle_id, json_build_object(
+        'id', new.id, 'channelId', new.channel_id, 'bundleId', new.bundle_id, 'environment', new.environment,
+        'storagePolicy', new.storage_policy, 'eventKey', new.event_key, 'reason', new.reason));
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_quirk() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'INSERT' or old.value is distinct from new.value then
+        perform tell_webhooks('capability.off', new.learned_at, new.bundle_id, json_build_object(
+            'bundleId', new.bundle_id, 'environment', new.environment, 'evidence', new.evidence));
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_reconciliation() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    fresh bigint;
+    standing reconciliation_alarm;
+begin
+    select count(*) into fresh from json_array_elements(new.report -> 'unmanaged') as u
+    -- Reports have milliseconds.
+    where (u ->> 'firstSeenAt')::timestamptz >= new.started_at - interval '1 millisecond';
+    select alarm into standing from app_environments
+    where bundle_id = new.bundle_id and environment = new.environment;
+    if fresh > 0 or json_array_length(new.report -> 'missing') > 0 or json_array_length(new.report -> 'actions') > 0
+        or (new.report ->> 'alarm') is distinct from standing::text and new.report ->> 'alarm' is not null then
+        perform tell_webhooks('reconciliation.found', new.finished_at, new.bundle_id, json_build_object(
+            'id', new.id, 'bundleId', new.bundle_id, 'environment', new.environment,
+            'startedAt', new.report -> 'startedAt', 'finishedAt', new.report -> 'finishedAt',
+            'applied', new.report -> 'applied', 'apple', new.report -> 'apple', 'ledger', new.report -> 'ledger',
+            'missing', json_array_length(new.report -> 'missing'),
+            'unmanaged', json_array_length(new.report -> 'unmanaged'), 'newUnmanaged', fresh,
+            'actions', json_array_length(new.report -> 'actions'), 'alarm', new.report -> 'alarm'));
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_replaced_channel() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    earlier channels;
+begin
+    select * into earlier from channels c
+    where c.event_key = new.event_key and c.bundle_id = new.bundle_id and c.environment = new.environment
+        and c.storage_policy = new.storage_policy and c.id <> new.id and c.channel_id is not null
+    order by c.created_at desc limit 1;
+    if found then
+        perform tell_webhooks('channel.replaced', new.changed_at, new.bundle_id, json_build_object(
+            'id', new.id, 'channelId', new.channel_id, 'bundleId', new.bundle_id, 'environment', new.environment,
+            'storagePolicy', new.storage_policy, 'eventKey', new.event_key,
+            'replaced', json_build_object('id', earlier.id, 'channelId', earlier.channel_id)));
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_of_scheduled() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not new.scheduled
+        and exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
+        insert into webhook_settlements (broadcast_id) values (new.id);
+        perform pg_notify('grandstand_webhooks', '');
+    end if;
+    if exists (select from live_views where event_key = new.event_key) then
+        perform pg_notify('grandstand_live', new.event_key);
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.tell_webhooks(topic public.webhook_topic, at timestamp with time zone, app text, data json, broadcast uuid DEFAULT NULL::uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    told uuid;
+begin
+    if not exists (
+        select from webhooks w where w.state = 'enabled' and tell_webhooks.topic = any(w.topics)
+            and (w.bundle_id is null or w.bundle_id = app)) then
+        return;
+    end if;
+    insert into webhook_messages as m (topic, broadcast_id, body, created_at)
+    values (tell_webhooks.topic, broadcast,
+        json_build_object('type', tell_webhooks.topic, 'timestamp', webhook_time(at), 'data', data)::text, at)
+    on conflict (broadcast_id) do nothing returning m.id into told;
+    if told is null then
+        return;
+    end if;
+    insert into webhook_deliveries (message, webhook, next_attempt_at, created_at)
+    select told, w.id, at, at from webhooks w
+    where w.state = 'enabled' and tell_webhooks.topic = any(w.topics) and (w.bundle_id is null or w.bundle_id = app);
+    perform pg_notify('grandstand_webhooks', '');
+end
+$$;
+
+CREATE FUNCTION public.webhook_time(at timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
 CREATE TABLE public.api_key_uses (
@@ -354,6 +540,12 @@ ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.live_views (
+    event_key text NOT NULL,
+    replica uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.lookup_journal (
     version xid8 DEFAULT pg_current_xact_id() NOT NULL,
     subject text NOT NULL,
@@ -381,6 +573,13 @@ CREATE TABLE public.quirks (
     CONSTRAINT quirks_check CHECK ((((value IS NULL) = (learned_at IS NULL)) AND ((value IS NULL) = (evidence IS NULL))))
 );
 
+CREATE TABLE public.quota_levels (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    level text NOT NULL,
+    CONSTRAINT quota_levels_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'warning'::text, 'critical'::text])))
+);
+
 CREATE TABLE public.reconciliations (
     id uuid NOT NULL,
     bundle_id text NOT NULL,
@@ -397,6 +596,76 @@ CREATE TABLE public.unmanaged_channels (
     storage_policy public.storage_policy,
     first_seen_at timestamp with time zone NOT NULL,
     CONSTRAINT unmanaged_channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024)))
+);
+
+CREATE TABLE public.webhook_attempts (
+    delivery uuid NOT NULL,
+    number integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    milliseconds integer NOT NULL,
+    status integer,
+    reason text
+);
+
+CREATE TABLE public.webhook_deliveries (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    message uuid NOT NULL,
+    webhook uuid NOT NULL,
+    state public.webhook_delivery_state DEFAULT 'queued'::public.webhook_delivery_state NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    leased_by uuid,
+    status integer,
+    reason text,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT webhook_deliveries_check CHECK (((state = ANY (ARRAY['queued'::public.webhook_delivery_state, 'sending'::public.webhook_delivery_state])) = (settled_at IS NULL))),
+    CONSTRAINT webhook_deliveries_check1 CHECK (((settled_at IS NULL) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT webhook_deliveries_check2 CHECK (((state = 'sending'::public.webhook_delivery_state) = (leased_by IS NOT NULL)))
+);
+
+CREATE TABLE public.webhook_messages (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    topic public.webhook_topic NOT NULL,
+    broadcast_id uuid,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.webhook_settlements (
+    id bigint NOT NULL,
+    broadcast_id uuid NOT NULL
+);
+
+ALTER TABLE public.webhook_settlements ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_settlements_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.webhooks (
+    id uuid NOT NULL,
+    url text NOT NULL,
+    description text,
+    topics public.webhook_topic[] NOT NULL,
+    bundle_id text,
+    state public.webhook_state NOT NULL,
+    reason text,
+    secret text NOT NULL,
+    previous_secret text,
+    previous_secret_until timestamp with time zone,
+    failing_since timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhooks_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
+    CONSTRAINT webhooks_check1 CHECK (((reason IS NULL) OR (state = 'disabled'::public.webhook_state))),
+    CONSTRAINT webhooks_secret_check CHECK ((secret ~~ 'whsec\_%'::text)),
+    CONSTRAINT webhooks_topics_check CHECK ((cardinality(topics) > 0)),
+    CONSTRAINT webhooks_url_check CHECK (((length(url) >= 8) AND (length(url) <= 2000)))
 );
 
 ALTER TABLE ONLY public.api_key_uses
@@ -444,6 +713,9 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.live_views
+    ADD CONSTRAINT live_views_pkey PRIMARY KEY (event_key, replica);
+
 ALTER TABLE ONLY public.lookup_journal
     ADD CONSTRAINT lookup_journal_pkey PRIMARY KEY (version, subject);
 
@@ -453,11 +725,35 @@ ALTER TABLE ONLY public.provider_tokens
 ALTER TABLE ONLY public.quirks
     ADD CONSTRAINT quirks_pkey PRIMARY KEY (bundle_id, environment, name);
 
+ALTER TABLE ONLY public.quota_levels
+    ADD CONSTRAINT quota_levels_pkey PRIMARY KEY (bundle_id, environment);
+
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
+
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (delivery, number);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_message_webhook_key UNIQUE (message, webhook);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_messages
+    ADD CONSTRAINT webhook_messages_broadcast_id_key UNIQUE (broadcast_id);
+
+ALTER TABLE ONLY public.webhook_messages
+    ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_settlements
+    ADD CONSTRAINT webhook_settlements_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
 CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
@@ -507,6 +803,14 @@ CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
 
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
 
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook, next_attempt_at) WHERE (settled_at IS NULL);
+
+CREATE INDEX webhook_deliveries_listed ON public.webhook_deliveries USING btree (webhook, created_at DESC, id DESC);
+
+CREATE INDEX webhook_messages_by_time ON public.webhook_messages USING btree (created_at);
+
+CREATE INDEX webhooks_listed ON public.webhooks USING btree (created_at, id);
+
 CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
 CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
@@ -524,6 +828,28 @@ CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.audiences FOR EACH S
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
+
+CREATE TRIGGER tell_of_alarm AFTER UPDATE ON public.app_environments FOR EACH ROW WHEN (((new.alarm = 'capability-off'::public.reconciliation_alarm) AND (old.alarm IS DISTINCT FROM new.alarm))) EXECUTE FUNCTION public.tell_of_alarm();
+
+CREATE TRIGGER tell_of_changed AFTER UPDATE ON public.deliveries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.tell_of_deliveries();
+
+CREATE TRIGGER tell_of_event AFTER UPDATE ON public.events FOR EACH ROW WHEN (((old.starts_at IS DISTINCT FROM new.starts_at) OR (old.first_update_at IS DISTINCT FROM new.first_update_at) OR (old.ended_at IS DISTINCT FROM new.ended_at) OR (old.cancelled_at IS DISTINCT FROM new.cancelled_at))) EXECUTE FUNCTION public.tell_of_event();
+
+CREATE TRIGGER tell_of_imported AFTER INSERT ON public.channels FOR EACH ROW WHEN (((new.state = 'active'::public.channel_state) AND (new.event_key IS NOT NULL))) EXECUTE FUNCTION public.tell_of_replaced_channel();
+
+CREATE TRIGGER tell_of_missing AFTER UPDATE ON public.channels FOR EACH ROW WHEN (((new.state = 'missing'::public.channel_state) AND (old.state <> 'missing'::public.channel_state))) EXECUTE FUNCTION public.tell_of_missing_channel();
+
+CREATE TRIGGER tell_of_new AFTER INSERT ON public.deliveries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.tell_of_deliveries();
+
+CREATE TRIGGER tell_of_quirk AFTER INSERT OR UPDATE ON public.quirks FOR EACH ROW WHEN (((new.name = 'broadcast-feature'::text) AND (new.value = 'off'::text))) EXECUTE FUNCTION public.tell_of_quirk();
+
+CREATE TRIGGER tell_of_reconciliation AFTER INSERT ON public.reconciliations FOR EACH ROW EXECUTE FUNCTION public.tell_of_reconciliation();
+
+CREATE TRIGGER tell_of_replaced AFTER UPDATE ON public.channels FOR EACH ROW WHEN (((new.state = 'active'::public.channel_state) AND (old.state = 'creating'::public.channel_state) AND (new.event_key IS NOT NULL))) EXECUTE FUNCTION public.tell_of_replaced_channel();
+
+CREATE TRIGGER tell_of_scheduled AFTER INSERT ON public.broadcasts FOR EACH ROW WHEN (new.scheduled) EXECUTE FUNCTION public.tell_of_scheduled();
+
+CREATE TRIGGER tell_of_unscheduled AFTER UPDATE ON public.broadcasts FOR EACH ROW WHEN ((old.scheduled AND (NOT new.scheduled))) EXECUTE FUNCTION public.tell_of_scheduled();
 
 ALTER TABLE ONLY public.api_key_uses
     ADD CONSTRAINT api_key_uses_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;
@@ -573,9 +899,24 @@ ALTER TABLE ONLY public.lanes
 ALTER TABLE ONLY public.quirks
     ADD CONSTRAINT quirks_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.quota_levels
+    ADD CONSTRAINT quota_levels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_delivery_fkey FOREIGN KEY (delivery) REFERENCES public.webhook_deliveries(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_message_fkey FOREIGN KEY (message) REFERENCES public.webhook_messages(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_webhook_fkey FOREIGN KEY (webhook) REFERENCES public.webhooks(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_bundle_id_fkey FOREIGN KEY (bundle_id) REFERENCES public.apps(bundle_id) ON DELETE CASCADE;
 

@@ -79,9 +79,12 @@ package struct Problem: Error, Sendable, Equatable {
         case reconciliationNotFound = "reconciliation-not-found"
         case reconciliationRunning = "reconciliation-running"
         case storeUnavailable = "store-unavailable"
+        case streamUnavailable = "stream-unavailable"
         case unauthenticated
         case unknownField = "unknown-field"
         case unsupportedMediaType = "unsupported-media-type"
+        case webhookDeliveryNotFound = "webhook-delivery-not-found"
+        case webhookNotFound = "webhook-not-found"
 
         /// The last part of the problem's `type`; it never changes.
         package var slug: String { self == .eventOver ? Self.eventEnded.rawValue : rawValue }
@@ -120,9 +123,12 @@ package struct Problem: Error, Sendable, Equatable {
             case .reconciliationNotFound: "No such reconciliation"
             case .reconciliationRunning: "A reconciliation is running"
             case .storeUnavailable: "The database cannot be reached"
+            case .streamUnavailable: "No stream can be opened now"
             case .unauthenticated: "An API key is needed"
             case .unknownField: "The request has an unknown field"
             case .unsupportedMediaType: "The body must be JSON"
+            case .webhookDeliveryNotFound: "No such delivery"
+            case .webhookNotFound: "No such webhook"
             }
         }
     }

@@ -23,6 +23,11 @@ package struct API: Sendable {
         /// What a reconciliation by hand may delete at most, and when.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
+        package var webhooks: any WebhookStore
+        /// Where webhooks may lead.
+        package var webhookNetworks: NetworkGuard
+        package var views: LiveViews
+        package var streams = StreamSettings()
         package var readiness: @Sendable () async -> Readiness
         /// Seconds an ended event's channel is kept, for the quota's forecast.
         package var retireAfter: TimeInterval
@@ -34,6 +39,7 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
             reconciliationDesk: ReconciliationDesk,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
+            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
             now: @escaping @Sendable () -> Date
         ) {
@@ -52,6 +58,9 @@ package struct API: Sendable {
             self.reconciliationDesk = reconciliationDesk
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
+            self.webhooks = webhooks
+            self.webhookNetworks = webhookNetworks
+            self.views = views
             self.readiness = readiness
             self.retireAfter = retireAfter
             self.now = now
@@ -147,6 +156,9 @@ package struct API: Sendable {
             ).routes,
             LookupRoutes(events: d.events, replica: d.lookups, now: d.now).routes,
             QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes,
+            WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
+            WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,
+            StreamRoutes(events: d.events, views: d.views, keys: d.keys, settings: d.streams, now: d.now).routes,
             KeyRoutes(ledger: d.access.ledger, now: d.now).routes,
             ContractRoutes().routes,
         ]

@@ -2,6 +2,7 @@ internal import APNsClient
 internal import APNsWire
 internal import Configuration
 internal import FoundationEssentials
+internal import Grandstand
 internal import HTTP2
 internal import Logging
 
@@ -51,6 +52,12 @@ extension Configuration {
         history = 86_400 * (try settings.seconds("GRANDSTAND_HISTORY_DAYS", in: 1...3_650) ?? 30)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        webhookNetworks = NetworkGuard(
+            allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
+            allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)
+        webhookTimeout = .seconds(try settings.seconds("GRANDSTAND_WEBHOOK_TIMEOUT", in: 0.1...120) ?? 15)
+        webhookTrustedFile = try settings.readableFile("GRANDSTAND_WEBHOOK_CA_FILE")
+        streams = try settings.integer("GRANDSTAND_STREAMS", in: 0...100_000) ?? 1_000
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
         logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
@@ -118,6 +125,28 @@ private struct Settings {
             throw ConfigurationError(variable, "\(text) is none of \(words)")
         }
         return choice
+    }
+
+    func flag(_ variable: String) throws(ConfigurationError) -> Bool? {
+        switch self[variable]?.lowercased() {
+        case nil: return nil
+        case "true": return true
+        case "false": return false
+        case let text?: throw ConfigurationError(variable, "\(text) is neither true nor false")
+        }
+    }
+
+    /// Address ranges separated by commas.
+    func networks(_ variable: String) throws(ConfigurationError) -> [IPNetwork] {
+        var networks: [IPNetwork] = []
+        for word in (self[variable] ?? "").split(separator: ",") {
+            let text = String(word.filter { $0 != " " })
+            guard let network = IPNetwork(text) else {
+                throw ConfigurationError(variable, "\(text) is no address range such as 10.0.0.0/8 or fd00::/8")
+            }
+            networks.append(network)
+        }
+        return networks
     }
 
     /// Words separated by commas, each at most once.

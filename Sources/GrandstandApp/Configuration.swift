@@ -1,5 +1,6 @@
 package import APNsClient
 package import FoundationEssentials
+package import Grandstand
 package import HTTP2
 package import Logging
 
@@ -73,6 +74,14 @@ package struct Configuration: Sendable {
     package var history: TimeInterval
     /// Seconds for which lookups are answered from memory while the database cannot confirm them.
     package var lookupStaleness: TimeInterval
+    /// Where webhooks may lead besides the internet, and whether in the clear.
+    package var webhookNetworks: NetworkGuard
+    /// Until an unanswered message to a webhook counts as unanswered.
+    package var webhookTimeout: Duration
+    /// PEM certificates trusted besides the system's, for webhooks.
+    package var webhookTrustedFile: String?
+    /// Live views open at a time in this process.
+    package var streams: Int
     /// How long a stop waits for sends under way.
     package var drain: Duration
     package var logLevel: Logger.Level

@@ -9,6 +9,7 @@ package import Logging
 internal import Postgres
 internal import ServiceLifecycle
 package import UnixSignals
+internal import WebhookClient
 
 /// A server, built and not yet running: `serve`, the demo and the end-to-end tests all run this.
 package struct Server: Sendable {
@@ -27,6 +28,10 @@ package struct Server: Sendable {
     private let answerJanitor: Janitor
     private let keyUses: KeyUses
     private let certificates: TLSCertificates?
+    private let webhookDispatcher: WebhookDispatcher
+    private let webhookJanitor: Janitor
+    private let quotaWatch: QuotaWatch
+    private let views: LiveViews
     private let api: API
     private let lookups: LookupReplica
     private let cachedKeys: CachedKeyStore
@@ -39,6 +44,7 @@ package struct Server: Sendable {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
+        let webhookClient = try webhookClient(configuration)
         if configuration.roles.contains(.api) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
@@ -47,12 +53,25 @@ package struct Server: Sendable {
         }
         let database = try await DatabaseSession.open(configuration.database, logger: logger)
         return Server(
-            configuration, database: database, keyRing: keyRing, certificates: certificates, logger: logger)
+            configuration, database: database, keyRing: keyRing, certificates: certificates,
+            webhookClient: webhookClient, logger: logger)
+    }
+
+    private static func webhookClient(_ configuration: Configuration) throws -> WebhookClient {
+        do {
+            return try WebhookClient(
+                settings: .init(
+                    networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
+                    trustedFile: configuration.webhookTrustedFile),
+                now: { Date() })
+        } catch {
+            throw StartError("GRANDSTAND_WEBHOOK_CA_FILE: \(error)")
+        }
     }
 
     private init(
         _ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, certificates: TLSCertificates?,
-        logger: Logger
+        webhookClient: WebhookClient, logger: Logger
     ) {
         let metrics = ServerMetrics()
         let now: @Sendable () -> Date = { Date() }
@@ -129,6 +148,20 @@ package struct Server: Sendable {
         }
         janitor = Janitor(
             history: PostgresHistory(store), settings: .init(keep: configuration.history), now: now, logger: logger)
+        webhookDispatcher = WebhookDispatcher(
+            outbox: PostgresWebhookOutbox(store), gateway: webhookClient, signals: signals,
+            // Longer than a post can take.
+            settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
+            now: now, logger: logger)
+        webhookJanitor = Janitor(
+            history: PostgresWebhookHistory(store), settings: .init(keep: configuration.history, of: "messages"),
+            now: now, logger: logger)
+        quotaWatch = QuotaWatch(
+            channels: channels, levels: PostgresQuotaLevels(store), signals: signals,
+            settings: .init(retireAfter: configuration.retireAfter), now: now, logger: logger)
+        views = LiveViews(
+            store: PostgresLiveStore(store), signals: signals,
+            settings: .init(maximumStreams: configuration.streams), now: now, logger: logger)
         api = API(
             API.Dependencies(
                 apps: apps, channels: channels, events: events, lookups: lookups, outbox: outbox, keys: keys,
@@ -146,6 +179,7 @@ package struct Server: Sendable {
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: outbox, now: now),
+                webhooks: PostgresWebhookStore(store), webhookNetworks: configuration.webhookNetworks, views: views,
                 readiness: { await Readiness(of: database, gateway) },
                 retireAfter: configuration.retireAfter, now: now))
     }
@@ -176,7 +210,7 @@ package struct Server: Sendable {
         }
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        // Stopped from the last to the first: the listener, the dispatcher, the rest.
+        // Stopped from the last to the first: live views, the listener, the dispatchers, the rest.
         let sending: [(role: Configuration.Role?, service: any Service, name: String)] = dispatchers.map {
             (.dispatch, $0, "dispatcher")
         }
@@ -191,8 +225,15 @@ package struct Server: Sendable {
                 (.dispatch, janitor, "janitor"),
                 (.dispatch, answerJanitor, "janitor of answers"),
                 (.api, keyUses, "key uses"),
+                (.reconcile, quotaWatch, "quota watch"),
+                (.dispatch, webhookJanitor, "webhook janitor"),
+                (.dispatch, webhookDispatcher, "webhook dispatcher"),
                 (.dispatch, scheduler, "scheduler"),
-            ] + sending + [(.api, http, "http")]
+            ] + sending + [
+                (.api, http, "http"),
+                // Before the listener, which waits for its requests: streams are some.
+                (.api, views, "live views"),
+            ]
         let ownPort: [(role: Configuration.Role?, service: any Service, name: String)] =
             configuration.operationsPort == nil ? [] : [(nil, operations, "operations")]
         let group = ServiceGroup(

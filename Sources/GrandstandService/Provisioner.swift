@@ -2,7 +2,6 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// Makes the channels that events ask for, and takes back those nobody needs. Level-triggered: each round recomputes
 /// from the database what is to be done; what woke it does not matter.
@@ -128,13 +127,4 @@ package struct Provisioner: Service {
                 metadata: ["channel": "\(task.channel.id)", "error": "\(error)"])
         }
     }
-}
-
-/// How many calls are under way.
-private final class Count: Sendable {
-    private let count = Mutex(0)
-
-    var value: Int { count.withLock { $0 } }
-
-    func add(_ change: Int) { count.withLock { $0 += change } }
 }

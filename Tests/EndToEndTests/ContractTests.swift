@@ -10,11 +10,13 @@ struct ContractTests {
     struct Operation: Hashable, Comparable, CustomStringConvertible {
         var method: String
         var path: String
-        /// `nil`: any valid key, or none.
-        var scope: String?
+        /// One of them is enough; empty: any valid key, or none.
+        var scopes: Set<String>
         var needsKey: Bool
 
-        var description: String { "\(method) \(path) \(needsKey ? scope ?? "any" : "open")" }
+        var description: String {
+            "\(method) \(path) \(needsKey ? scopes.sorted().joined(separator: " or ") : "open")"
+        }
 
         static func < (one: Operation, other: Operation) -> Bool { one.description < other.description }
     }
@@ -32,12 +34,12 @@ struct ContractTests {
             if indent == 2 { path = String(text.dropLast()) }
             if indent == 4 {
                 operations.append(
-                    Operation(method: text.dropLast().uppercased(), path: path, scope: nil, needsKey: true))
+                    Operation(method: text.dropLast().uppercased(), path: path, scopes: [], needsKey: true))
             }
             guard let last = operations.indices.last else { continue }
             if indent == 6, text == "security: []" { operations[last].needsKey = false }
             if indent == 8, text.hasPrefix("- key: [") {
-                operations[last].scope = String(text.dropFirst(8).dropLast())
+                operations[last].scopes.insert(String(text.dropFirst(8).dropLast()))
             }
         }
         return Set(operations)
@@ -51,7 +53,9 @@ struct ContractTests {
             let written = Self.operations(in: answer.text)
             let routed = Set(
                 stage.server.operations.map {
-                    Operation(method: $0.method, path: $0.path, scope: $0.scope?.rawValue, needsKey: $0.needsKey)
+                    Operation(
+                        method: $0.method, path: $0.path, scopes: Set($0.scopes.map(\.rawValue)),
+                        needsKey: $0.needsKey)
                 })
             #expect(written.count > 20)
             #expect(written.subtracting(routed).sorted() == [])

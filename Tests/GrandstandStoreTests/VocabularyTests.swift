@@ -20,7 +20,8 @@ struct VocabularyTests {
             "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
             "audit_action": words(AuditAction.self),
             "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
-            "broadcast_event": words(BroadcastPayload.Event.self),
+            "broadcast_event": words(BroadcastPayload.Event.self), "webhook_topic": words(WebhookTopic.self),
+            "webhook_state": words(Webhook.State.self), "webhook_delivery_state": words(WebhookDelivery.State.self),
         ]
         try await withDatabase { test in
             let rows = try await test.pool.query(

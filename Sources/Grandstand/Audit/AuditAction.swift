@@ -26,4 +26,11 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case keyRotated = "key.rotated"
     case quirkLearned = "quirk.learned"
     case quirkSet = "quirk.set"
+    case webhookCreated = "webhook.created"
+    case webhookChanged = "webhook.changed"
+    case webhookDeleted = "webhook.deleted"
+    /// It got another secret.
+    case webhookRotated = "webhook.rotated"
+    /// It wanted no more messages, or failed for days.
+    case webhookDisabled = "webhook.disabled"
 }

@@ -31,6 +31,11 @@ package struct JSONFields {
         invalid.append(FieldError(pointer: pointer(to: name), detail: detail))
     }
 
+    /// Records a fault of an array's element.
+    package mutating func fault(at pointer: String, _ detail: String) {
+        invalid.append(FieldError(pointer: pointer, detail: detail))
+    }
+
     /// Records the faults of a nested object's reader; its unknown fields stay unknown fields.
     package mutating func absorb(_ nested: JSONFields) {
         var nested = nested

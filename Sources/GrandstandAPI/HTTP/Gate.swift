@@ -41,8 +41,14 @@ struct Gate: Sendable {
     ///
     /// - Throws: `forbidden`.
     static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
-        guard case .scope(let scope) = access, !key.holds(scope) else { return }
-        throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
+        switch access {
+        case .scope(let scope) where !key.holds(scope):
+            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
+        case .anyScope(let scopes) where !scopes.contains(where: key.holds):
+            let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
+        default: return
+        }
     }
 
     /// Who fails too often is told when to come again, instead of why.

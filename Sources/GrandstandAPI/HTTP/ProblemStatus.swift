@@ -9,7 +9,7 @@ extension Problem.Kind {
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .keyNotFound,
-            .notFound, .reconciliationNotFound:
+            .notFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
@@ -22,7 +22,7 @@ extension Problem.Kind {
         case .rateLimited: .tooManyRequests
         case .internalError: .internalServerError
         case .apnsRefused: .badGateway
-        case .storeUnavailable: .serviceUnavailable
+        case .storeUnavailable, .streamUnavailable: .serviceUnavailable
         case .apnsUnanswered: .gatewayTimeout
         }
     }

@@ -66,9 +66,9 @@ extension APIContext {
     }
 
     /// A UUID in the path; text that is none names nothing.
-    func id(orThrow kind: Problem.Kind) throws(Problem) -> UUID {
-        guard let id = UUID(uuidString: path("id")) else {
-            throw Problem(kind, "\(JSONText.quoted(path("id"))) is not an ID of ours; those are UUIDs.")
+    func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
+        guard let id = UUID(uuidString: path(name)) else {
+            throw Problem(kind, "\(JSONText.quoted(path(name))) is not an ID of ours; those are UUIDs.")
         }
         return id
     }

@@ -13,6 +13,8 @@ struct Route: Sendable {
         case anyKey
         /// Keys that hold the scope.
         case scope(APIKey.Scope)
+        /// Keys that hold one of the scopes; the route itself looks closer.
+        case anyScope(Set<APIKey.Scope>)
     }
 
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
@@ -88,8 +90,8 @@ package struct APIOperation: Sendable, Hashable {
     package var method: String
     /// OpenAPI's syntax: `/v1/apps/{bundleId}`.
     package var path: String
-    /// `nil`: no key or any key will do.
-    package var scope: APIKey.Scope?
+    /// One of them is enough; empty: no key or any key will do.
+    package var scopes: Set<APIKey.Scope>
     package var needsKey: Bool
 
     init(_ route: Route) {
@@ -97,6 +99,11 @@ package struct APIOperation: Sendable, Hashable {
         path = route.path.split(separator: "/", omittingEmptySubsequences: false)
             .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
         needsKey = route.access != .open
-        if case .scope(let scope) = route.access { self.scope = scope }
+        scopes =
+            switch route.access {
+            case .open, .anyKey: []
+            case .scope(let scope): [scope]
+            case .anyScope(let scopes): scopes
+            }
     }
 }

@@ -100,5 +100,7 @@ final class HandSignals: WakeSignals {
         return stream
     }
 
+    func names(_ topic: WakeTopic) -> AsyncStream<WakeName> { AsyncStream { $0.finish() } }
+
     func wake() { for stream in streams.withLock({ $0 }) { stream.yield() } }
 }

@@ -1,9 +1,9 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// The date of an HTTP answer (RFC 9110 5.6.7), in the one form servers may send today.
-enum HTTPDate {
+package enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
-    static func parse(_ text: String) -> Date? {
+    package static func parse(_ text: String) -> Date? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
             let month = months.firstIndex(of: String(words[2])), (1970...9_999).contains(year), (1...31).contains(day)

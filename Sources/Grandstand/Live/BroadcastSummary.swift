@@ -1,0 +1,50 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// A broadcast as the live view shows it: what has become of it, in numbers.
+package struct BroadcastSummary: Sendable, Hashable {
+    package var id: UUID
+    package var event: BroadcastPayload.Event
+    package var acceptedAt: Date
+    package var sendAt: Date?
+    package var isScheduled: Bool
+    /// Deliveries in each state; states with none are left out.
+    package var counts: [Delivery.State: Int]
+
+    package init(
+        id: UUID, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?, isScheduled: Bool,
+        counts: [Delivery.State: Int]
+    ) {
+        self.id = id
+        self.event = event
+        self.acceptedAt = acceptedAt
+        self.sendAt = sendAt
+        self.isScheduled = isScheduled
+        self.counts = counts
+    }
+
+    package var state: Broadcast.State {
+        if isScheduled { return .scheduled }
+        return counts.keys.allSatisfy(\.isSettled) ? .done : .queued
+    }
+}
+
+extension BroadcastSummary: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("id", id)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
+            object.member("acceptedAt", acceptedAt)
+            if sendAt != nil { object.member("sendAt", sendAt) }
+            object.name("counts")
+            object.object { writer in
+                for state in Delivery.State.allCases {
+                    guard let count = counts[state] else { continue }
+                    writer.name(dynamic: state.rawValue)
+                    writer.integer(count)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+package import FoundationEssentials
+
+/// Where live views read what they show.
+package protocol LiveStore: Sendable {
+    /// Says which events this replica looks at, so that changes of those, and of no others, are notified of. Replaces
+    /// what it said before; ends by itself.
+    func watch(_ keys: Set<EventKey>, replica: UUID, now: Date, until: Date) async throws
+
+    /// The boards of these events; an event that is not there is missing.
+    func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard]
+}

@@ -1,0 +1,75 @@
+package import FoundationEssentials
+
+/// The durable way of messages to webhooks. They are written in the transaction of what they tell of; what is claimed
+/// here is posted, tried again over days, and given up at last.
+package protocol WebhookOutbox: Sendable {
+    /// Writes the messages of broadcasts that were settled since the last call, for only after a commit it is known
+    /// that none of their deliveries is left.
+    ///
+    /// - Returns: how many notes were looked at; fewer than `limit`: none is left.
+    func compose(now: Date, limit: Int) async throws -> Int
+
+    /// Leases messages whose time has come, the longest due first.
+    ///
+    /// - Parameter perWebhook: messages of one webhook under way at a time, so that a slow receiver keeps no other
+    ///   waiting.
+    func claim(
+        now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
+    ) async throws -> [ClaimedWebhook]
+
+    /// Records a verdict. One whose lease has gone to another replica changes nothing. A webhook that wants nothing
+    /// more, or failed for `Webhook.patience`, is disabled.
+    func settle(_ settlement: WebhookSettlement, replica: UUID, now: Date) async throws
+
+    /// Gives messages back unsent, uncharged.
+    func release(_ deliveries: [UUID], replica: UUID, now: Date) async throws
+
+    /// When the next message will be due; `nil`: none waits.
+    func nextDue() async throws -> Date?
+}
+
+/// A leased message, ready to be posted.
+package struct ClaimedWebhook: Sendable, Hashable {
+    /// The delivery.
+    package var id: UUID
+    package var webhook: UUID
+    package var message: UUID
+    package var topic: WebhookTopic
+    package var url: WebhookURL
+    /// The current one first.
+    package var secrets: [WebhookSecret]
+    package var body: [UInt8]
+    /// Tries of this round, the one to come included.
+    package var tries: Int
+
+    package init(
+        id: UUID, webhook: UUID, message: UUID, topic: WebhookTopic, url: WebhookURL, secrets: [WebhookSecret],
+        body: [UInt8], tries: Int
+    ) {
+        self.id = id
+        self.webhook = webhook
+        self.message = message
+        self.topic = topic
+        self.url = url
+        self.secrets = secrets
+        self.body = body
+        self.tries = tries
+    }
+}
+
+/// A verdict on a claimed message.
+package struct WebhookSettlement: Sendable, Hashable {
+    package var delivery: UUID
+    package var verdict: WebhookVerdict
+    /// When the try began.
+    package var startedAt: Date
+    /// How long it took.
+    package var milliseconds: Int
+
+    package init(delivery: UUID, verdict: WebhookVerdict, startedAt: Date, milliseconds: Int) {
+        self.delivery = delivery
+        self.verdict = verdict
+        self.startedAt = startedAt
+        self.milliseconds = milliseconds
+    }
+}

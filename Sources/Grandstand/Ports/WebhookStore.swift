@@ -1,0 +1,75 @@
+package import FoundationEssentials
+
+/// Webhooks as their owners declare them, and the log of what was posted.
+package protocol WebhookStore: Sendable {
+    /// Makes a webhook and its secret, which is seen this once.
+    ///
+    /// - Throws: `invalid-request` for an app that is not known.
+    func create(
+        _ draft: WebhookDraft, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret)
+
+    /// Replaces what was said of the webhook; enabling one forgets that it failed.
+    ///
+    /// - Returns: `nil` when there is none.
+    /// - Throws: `invalid-request` for an app that is not known.
+    func replace(_ id: UUID, with draft: WebhookDraft, by actor: AuditActor, now: Date) async throws -> Webhook?
+
+    /// Removes the webhook and its log.
+    ///
+    /// - Returns: whether there was one.
+    func delete(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool
+
+    /// Gives the webhook another secret. Messages carry the old one's signature too for `overlap` seconds.
+    ///
+    /// - Returns: `nil` when there is no such webhook.
+    func rotateSecret(
+        of id: UUID, overlap: TimeInterval, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret)?
+
+    func webhook(_ id: UUID) async throws -> Webhook?
+
+    /// The oldest first.
+    func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook>
+
+    /// Queues a message of the topic `webhook.test` for this webhook alone, also for a disabled one.
+    ///
+    /// - Returns: `nil` when there is no such webhook.
+    func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery?
+
+    /// The newest first.
+    func deliveries(
+        of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
+    ) async throws -> Page<WebhookDelivery>
+
+    func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog?
+
+    /// Posts a settled message again, at once and with a whole round of retries; one that is on its way goes at once.
+    ///
+    /// - Returns: `nil` when there is no such delivery.
+    func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery?
+}
+
+/// What a reader of the list may see.
+package struct WebhookFilter: Sendable, Hashable {
+    /// Webhooks that tell of these only.
+    package var topics: Set<WebhookTopic>
+    /// Webhooks of this app only; `nil`: all.
+    package var bundleID: BundleID?
+
+    package init(topics: Set<WebhookTopic> = Set(WebhookTopic.allCases), bundleID: BundleID? = nil) {
+        self.topics = topics
+        self.bundleID = bundleID
+    }
+}
+
+/// Narrows the log; `nil` does not.
+package struct WebhookDeliveryFilter: Sendable, Hashable {
+    package var state: WebhookDelivery.State?
+    package var topic: WebhookTopic?
+
+    package init(state: WebhookDelivery.State? = nil, topic: WebhookTopic? = nil) {
+        self.state = state
+        self.topic = topic
+    }
+}

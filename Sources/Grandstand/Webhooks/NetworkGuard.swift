@@ -1,0 +1,54 @@
+/// Which addresses messages may be posted to: the internet's own, and what the operator allows beyond. Otherwise whoever
+/// may name a URL could reach what only this machine can.
+package struct NetworkGuard: Sendable, Hashable {
+    /// Allowed though not public.
+    package var allowed: [IPNetwork]
+    /// Whether `http` URLs are taken: bodies and signatures go in the clear then.
+    package var allowsPlainHTTP: Bool
+
+    package init(allowed: [IPNetwork] = [], allowsPlainHTTP: Bool = false) {
+        self.allowed = allowed
+        self.allowsPlainHTTP = allowsPlainHTTP
+    }
+
+    /// Whether `address` may be called.
+    package func allows(_ address: IPAddress) -> Bool {
+        let address = address.unmapped
+        return allowed.contains { $0.contains(address) } || Self.isPublic(address)
+    }
+
+    /// Why a URL cannot be a webhook's, as far as that can be told without asking for its name; `nil`: it can.
+    package func fault(of url: WebhookURL) -> String? {
+        if url.scheme == .http, !allowsPlainHTTP {
+            return "An https URL was expected; GRANDSTAND_WEBHOOK_HTTP=true allows http."
+        }
+        guard let address = url.address, !allows(address) else { return nil }
+        return Self.advice(url.host)
+    }
+
+    /// For people whose address is refused.
+    package static func advice(_ host: String) -> String {
+        "\(host) is not a public address; GRANDSTAND_WEBHOOK_NETWORKS can allow its network."
+    }
+
+    /// Whether the address is the global internet's (IANA's special-purpose registries of both kinds).
+    private static func isPublic(_ address: IPAddress) -> Bool {
+        if address.bytes.count == 4 { return !special4.contains { $0.contains(address) } }
+        // NAT64 (RFC 6052): what counts is the address behind it.
+        if nat64.contains(where: { $0.contains(address) }) {
+            return IPAddress(bytes: Array(address.bytes[12...])).map(isPublic) ?? false
+        }
+        return global6.contains { $0.contains(address) } && !special6.contains { $0.contains(address) }
+    }
+
+    private static let special4 = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+    ].compactMap(IPNetwork.init)
+
+    private static let nat64 = ["64:ff9b::/96"].compactMap(IPNetwork.init)
+    private static let global6 = ["2000::/3"].compactMap(IPNetwork.init)
+    /// Teredo, ORCHID and other protocols' assignments, documentation, 6to4 (it carries an IPv4 address).
+    private static let special6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].compactMap(IPNetwork.init)
+}

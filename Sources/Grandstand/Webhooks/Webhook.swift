@@ -1,0 +1,62 @@
+package import FoundationEssentials
+
+/// Where messages are posted to, and which. Its secret is not part of it: that is seen once.
+package struct Webhook: Sendable, Hashable {
+    package var id: UUID
+    package var draft: WebhookDraft
+    package var state: State
+    /// Why the server disabled it; `nil` while it is enabled, or when somebody disabled it by hand.
+    package var reason: String?
+    /// The first failure since the last success.
+    package var failingSince: Date?
+    /// Until then, messages carry the signature of the previous secret too.
+    package var previousSecretUntil: Date?
+    package var createdAt: Date
+    package var updatedAt: Date
+
+    package init(
+        id: UUID, draft: WebhookDraft, state: State, reason: String?, failingSince: Date?,
+        previousSecretUntil: Date?, createdAt: Date, updatedAt: Date
+    ) {
+        self.id = id
+        self.draft = draft
+        self.state = state
+        self.reason = reason
+        self.failingSince = failingSince
+        self.previousSecretUntil = previousSecretUntil
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        case enabled
+        /// Nothing new is written for it; what is queued waits.
+        case disabled
+    }
+
+    /// A webhook that failed every time for so many seconds is disabled: five days, as the retries of a message take
+    /// three.
+    package static let patience: TimeInterval = 5 * 86_400
+}
+
+/// What a caller says of a webhook.
+package struct WebhookDraft: Sendable, Hashable {
+    package var url: WebhookURL
+    package var description: String?
+    /// In the order of `WebhookTopic.allCases`, each once.
+    package var topics: [WebhookTopic]
+    /// Only what concerns this app; `nil`: all.
+    package var bundleID: BundleID?
+    package var isEnabled: Bool
+
+    package init(
+        url: WebhookURL, description: String? = nil, topics: Set<WebhookTopic>, bundleID: BundleID? = nil,
+        isEnabled: Bool = true
+    ) {
+        self.url = url
+        self.description = description
+        self.topics = WebhookTopic.allCases.filter(topics.contains)
+        self.bundleID = bundleID
+        self.isEnabled = isEnabled
+    }
+}

@@ -1,0 +1,33 @@
+internal import FoundationEssentials
+
+/// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. It signs, so it is kept as it
+/// is; a hash could not.
+package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
+    package let bytes: [UInt8]
+
+    package var rawValue: String { Self.prefix + Data(bytes).base64EncodedString() }
+
+    /// `nil` for text of another form.
+    package init?(rawValue: String) {
+        guard rawValue.hasPrefix(Self.prefix),
+            let bytes = Data(base64Encoded: String(rawValue.dropFirst(Self.prefix.count))),
+            (24...64).contains(bytes.count)
+        else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    /// 256 bits of the system's random numbers.
+    package static func random() -> WebhookSecret {
+        var generator = SystemRandomNumberGenerator()
+        return WebhookSecret(bytes: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private static let prefix = "whsec_"
+}
+
+/// Not in logs by accident.
+extension WebhookSecret: CustomStringConvertible {
+    package var description: String { "whsec_…" }
+}

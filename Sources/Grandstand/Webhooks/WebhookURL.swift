@@ -1,0 +1,86 @@
+/// An absolute `http` or `https` URL that messages are posted to. Read strictly: what two parsers could take for two
+/// hosts (user names, backslashes, spaces) is no URL here.
+package struct WebhookURL: Sendable, Hashable, RawRepresentable {
+    package enum Scheme: String, Sendable, Hashable {
+        case http
+        case https
+    }
+
+    package let rawValue: String
+    package let scheme: Scheme
+    /// In lower case; an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+    /// Path and query, as they go into the request line.
+    package let target: String
+    /// As it goes into the `Host` field.
+    package let authority: String
+
+    /// For people whose URL is refused.
+    package static let rule =
+        "An absolute URL of at most 2000 characters such as https://example.com/hooks, without user name and fragment, "
+        + "was expected."
+
+    /// `nil` for anything that breaks the rule.
+    package init?(rawValue: String) {
+        guard rawValue.utf8.count <= 2_000, rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            !rawValue.utf8.contains(where: Self.excluded.contains),
+            let colon = rawValue.firstIndex(of: ":"), let scheme = Scheme(rawValue: rawValue[..<colon].lowercased()),
+            rawValue[colon...].hasPrefix("://")
+        else { return nil }
+        let rest = rawValue[colon...].dropFirst(3)
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard let (host, port) = Self.split(rest[..<end]) else { return nil }
+        let standard = scheme == .https ? 443 : 80
+        let path = rest[end...]
+        self.rawValue = rawValue
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? standard
+        target = path.isEmpty ? "/" : path.hasPrefix("?") ? "/\(path)" : String(path)
+        let name = host.contains(":") ? "[\(host)]" : host
+        authority = self.port == standard ? name : "\(name):\(self.port)"
+    }
+
+    /// Where it leads, for audit log and people who are not its owner: path and query may hold a token.
+    package var origin: String { "\(scheme.rawValue)://\(authority)" }
+
+    /// The address, when the host is one.
+    package var address: IPAddress? { IPAddress(host) }
+
+    /// RFC 3986 allows none of them unescaped, but the fragment's `#` and the user name's `@`; the latter may stand in a
+    /// path, where we do without.
+    private static let excluded = Set("\"#<>@\\^`{|}".utf8)
+
+    private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
+        var host = authority
+        var port: Int?
+        let bracket = authority.lastIndex(of: "]")
+        if let colon = authority.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
+            let digits = authority[colon...].dropFirst()
+            guard !digits.isEmpty, digits.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), (1...65_535).contains(number)
+            else { return nil }
+            port = number
+            host = authority[..<colon]
+        }
+        if host.hasPrefix("[") {
+            guard host.hasSuffix("]"), let address = IPAddress(String(host.dropFirst().dropLast())),
+                address.bytes.count == 16
+            else { return nil }
+            return (host.dropFirst().dropLast().lowercased(), port)
+        }
+        let isName = host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isName, (1...253).contains(host.utf8.count), !host.hasPrefix("."), !host.contains("..") else {
+            return nil
+        }
+        return (host.lowercased(), port)
+    }
+}

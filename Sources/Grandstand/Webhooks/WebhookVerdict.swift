@@ -1,0 +1,71 @@
+package import FoundationEssentials
+
+/// What a receiver said to a message.
+package enum WebhookAnswer: Sendable, Hashable {
+    /// - Parameter retryAfter: seconds the receiver asks to be left alone for.
+    case answered(status: Int, retryAfter: Int? = nil)
+    /// Nobody answered, or not in time.
+    case unanswered(String)
+    /// Not posted: the address is one that must not be called, or the scheme.
+    case refused(String)
+}
+
+/// What follows from an answer. Pure: answer, tries and now decide.
+package enum WebhookVerdict: Sendable, Hashable {
+    /// The receiver said 2xx.
+    case delivered(status: Int)
+    /// Post the same message again at this time.
+    case retry(at: Date, status: Int?, reason: String)
+    /// No try is left.
+    case failed(status: Int?, reason: String)
+    /// The receiver said 410: it wants nothing more, ever.
+    case gone
+
+    /// Judges the answer to try number `tries`.
+    package init(
+        _ answer: WebhookAnswer, tries: Int, now: Date, schedule: WebhookSchedule = .standard, jitter: Double
+    ) {
+        var status: Int?
+        var retryAfter: Int?
+        let reason: String
+        switch answer {
+        case .answered(410, _):
+            self = .gone
+            return
+        case .answered(let code, let seconds):
+            if (200..<300).contains(code) {
+                self = .delivered(status: code)
+                return
+            }
+            status = code
+            retryAfter = seconds
+            reason =
+                (300..<400).contains(code)
+                ? "HTTP \(code): redirects are not followed; change the webhook's url" : "HTTP \(code)"
+        case .unanswered(let why), .refused(let why): reason = why
+        }
+        guard let next = schedule.nextTry(after: tries, now: now, retryAfter: retryAfter, jitter: jitter) else {
+            self = .failed(status: status, reason: reason)
+            return
+        }
+        self = .retry(at: next, status: status, reason: reason)
+    }
+
+    /// The receiver's status, if there was one.
+    package var status: Int? {
+        switch self {
+        case .delivered(let status): status
+        case .retry(_, let status, _), .failed(let status, _): status
+        case .gone: 410
+        }
+    }
+
+    /// Why it was not taken; `nil` when it was.
+    package var reason: String? {
+        switch self {
+        case .delivered: nil
+        case .retry(_, _, let reason), .failed(_, let reason): reason
+        case .gone: "HTTP 410: the receiver wants no more messages"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import Grandstand
+internal import Hummingbird
+internal import NIOCore
+internal import Synchronization
+
+/// Writes updates as `text/event-stream` (WHATWG HTML 9.2) to a reader that may stop reading.
+struct EventStreamWriter: Sendable {
+    let settings: StreamSettings
+
+    /// The reader took nothing for too long.
+    struct SlowReader: Error {}
+
+    /// Writes until the updates end or `isAdmitted`, asked with every heartbeat, says no.
+    ///
+    /// - Throws: when the reader is gone, or takes nothing for `patience`; its connection is to be cut then.
+    func write(
+        _ updates: AsyncStream<LiveUpdate>, to writer: any ResponseBodyWriter,
+        while isAdmitted: @escaping @Sendable () async -> Bool
+    ) async throws {
+        let pen = Pen(writer)
+        let watch = StallWatch(patience: settings.patience)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await watch.timed { try await pen.put("retry: \(settings.retry)\n\n") }
+                for await update in updates {
+                    if update.content == .heartbeat { guard await isAdmitted() else { return } }
+                    try await watch.timed { try await pen.put(Self.text(update)) }
+                }
+            }
+            group.addTask {
+                while !watch.hasStalled { try await Task.sleep(for: settings.patience / 4) }
+                throw SlowReader()
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// One update in the stream's syntax. JSON of ours has no line breaks.
+    static func text(_ update: LiveUpdate) -> String {
+        let name: String
+        var json = JSONWriter()
+        switch update.content {
+        case .heartbeat: return ": still here\n\n"
+        case .snapshot(let board):
+            name = "snapshot"
+            board.write(to: &json)
+        case .broadcast(let summary):
+            name = "broadcast"
+            summary.write(to: &json)
+        case .state(let state):
+            name = "state"
+            json.object { $0.member("state", state.rawValue) }
+        }
+        let id = update.tag.map { "id: \($0)\n" } ?? ""
+        return "\(id)event: \(name)\ndata: \(String(decoding: json.bytes, as: UTF8.self))\n\n"
+    }
+
+    /// A response's writer in the hands of the one task that writes. Hummingbird does not mark its protocol as Sendable;
+    /// nobody else touches the writer until that task has ended.
+    private final class Pen: @unchecked Sendable {
+        private var writer: any ResponseBodyWriter
+
+        init(_ writer: any ResponseBodyWriter) { self.writer = writer }
+
+        func put(_ text: String) async throws { try await writer.write(ByteBuffer(string: text)) }
+    }
+}
+
+/// How long the write under way has been.
+private final class StallWatch: Sendable {
+    private let patience: Duration
+    private let since = Mutex<ContinuousClock.Instant?>(nil)
+
+    init(patience: Duration) { self.patience = patience }
+
+    var hasStalled: Bool { since.withLock { $0.map { ContinuousClock.now - $0 > patience } ?? false } }
+
+    func timed(_ write: () async throws -> Void) async throws {
+        since.withLock { $0 = .now }
+        defer { since.withLock { $0 = nil } }
+        try await write()
+    }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// `/v1/events/{key}/stream`: what becomes of an event's broadcasts, as server-sent events.
+struct StreamRoutes: Sendable {
+    let events: any EventStore
+    let views: LiveViews
+    let keys: any KeyStore
+    let settings: StreamSettings
+    let now: @Sendable () -> Date
+
+    var routes: [Route] { [route] }
+
+    private var route: Route { Route(.get, "/v1/events/:key/stream", .scope(.organise), stream) }
+
+    private func stream(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let key = try context.eventKey()
+        guard let event = try await events.event(key, now: now()) else {
+            throw Problem(.eventNotFound, "There is no event \(key).")
+        }
+        try context.requireCover(of: event)
+        let view = try views.open(key, seen: request.headers[.lastEventID])
+        // Asked again and again: a key that was revoked hears no more.
+        let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
+        let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = route.access] in
+            do {
+                guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else { return false }
+                try Gate.check(key, for: access)
+                return true
+            } catch let problem as Problem where problem.kind == .storeUnavailable {
+                return true
+            } catch {
+                return false
+            }
+        }
+        return Response(
+            status: .ok,
+            // Proxies must neither keep nor hold back what comes.
+            headers: [
+                .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
+            ],
+            body: ResponseBody { writer in
+                try await request.body.consumeWithInboundCloseHandler { [writer] _ in
+                    try await EventStreamWriter(settings: settings).write(view.updates, to: writer, while: isAdmitted)
+                } onInboundClosed: {
+                    view.close()
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+/// Times of the live view's streams.
+package struct StreamSettings: Sendable {
+    /// How long a reader may take nothing before its connection is cut.
+    package var patience: Duration = .seconds(20)
+    /// Milliseconds a client waits before it opens the stream again.
+    package var retry = 2_000
+
+    package init() {}
+}
+
+extension HTTPField.Name {
+    // Tokens of RFC 9110, so they have names.
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
+    static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
+}

@@ -1,0 +1,171 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/webhooks`: where messages are posted to.
+struct WebhookRoutes: Sendable {
+    let webhooks: any WebhookStore
+    let networks: NetworkGuard
+    let now: @Sendable () -> Date
+
+    /// Which topics a key may hear of is checked one by one: organisers hear of broadcasts, operators of quotas.
+    static let access = Route.Access.anyScope([.organise, .operate])
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/webhooks", Self.access, create),
+            Route(.get, "/v1/webhooks", Self.access, list),
+            Route(.get, "/v1/webhooks/:id", Self.access, get),
+            Route(.put, "/v1/webhooks/:id", Self.access, put),
+            Route(.delete, "/v1/webhooks/:id", Self.access, delete),
+            Route(.post, "/v1/webhooks/:id/secret", Self.access, rotate),
+            Route(.post, "/v1/webhooks/:id/test", Self.access, test),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let draft = try draft(try await request.json(), context)
+        let (webhook, secret) = try await webhooks.create(draft, by: context.actor, now: now())
+        return .json(WebhookView(webhook: webhook, secret: secret), status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = try request.query("limit", "cursor")
+        let filter = WebhookFilter(
+            topics: Set(WebhookTopic.allCases.filter { context.key?.hears($0) ?? false }),
+            bundleID: context.key?.bundleID)
+        let page = try await webhooks.webhooks(where: filter, try query.page())
+        return .json(Page(items: page.items.map { WebhookView(webhook: $0) }, nextCursor: page.nextCursor))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        return .json(WebhookView(webhook: try await webhooks.webhook(for: context)))
+    }
+
+    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let draft = try draft(try await request.json(), context)
+        let present = try await webhooks.webhook(for: context)
+        guard let webhook = try await webhooks.replace(present.id, with: draft, by: context.actor, now: now()) else {
+            throw Problem.webhookNotFound(present.id)
+        }
+        return .json(WebhookView(webhook: webhook))
+    }
+
+    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let webhook = try await webhooks.webhook(for: context)
+        guard try await webhooks.delete(webhook.id, by: context.actor, now: now()) else {
+            throw Problem.webhookNotFound(webhook.id)
+        }
+        return .noContent
+    }
+
+    private func rotate(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+        let overlap = fields.integer("overlapSeconds", in: 0...7 * 86_400) ?? 86_400
+        try fields.finish()
+        let present = try await webhooks.webhook(for: context)
+        guard
+            let (webhook, secret) = try await webhooks.rotateSecret(
+                of: present.id, overlap: TimeInterval(overlap), by: context.actor, now: now())
+        else { throw Problem.webhookNotFound(present.id) }
+        return .json(WebhookView(webhook: webhook, secret: secret), status: .created)
+    }
+
+    private func test(_ request: Request, _ context: APIContext) async throws -> Response {
+        _ = try request.query()
+        let webhook = try await webhooks.webhook(for: context)
+        guard let delivery = try await webhooks.test(webhook.id, by: context.actor, now: now()) else {
+            throw Problem.webhookNotFound(webhook.id)
+        }
+        return .json(delivery, status: .accepted)
+    }
+
+    /// Reads a body; what the key may not hear of, it cannot have posted either.
+    private func draft(_ body: JSONValue, _ context: APIContext) throws(Problem) -> WebhookDraft {
+        let draft = try WebhookDraft(body, networks: networks, boundTo: context.key?.bundleID)
+        if let bundleID = draft.bundleID { try context.requireCover(of: bundleID) }
+        for topic in draft.topics where !(context.key?.hears(topic) ?? false) {
+            let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(
+                .forbidden, "The key \(context.key?.name ?? "") needs the scope \(scopes) to hear of \(topic.rawValue)."
+            )
+        }
+        return draft
+    }
+}
+
+extension WebhookStore {
+    /// The webhook in the path.
+    ///
+    /// - Throws: `webhook-not-found`; `forbidden` for a key that may not hear of all its topics, or of its app.
+    func webhook(for context: APIContext) async throws -> Webhook {
+        let id = try context.id(orThrow: .webhookNotFound)
+        guard let webhook = try await webhook(id) else { throw Problem.webhookNotFound(id) }
+        if let bundleID = webhook.draft.bundleID {
+            try context.requireCover(of: bundleID)
+        } else {
+            try context.requireAllApps()
+        }
+        guard webhook.draft.topics.allSatisfy({ context.key?.hears($0) ?? false }) else {
+            throw Problem(.forbidden, "The key \(context.key?.name ?? "") may not hear of all this webhook tells of.")
+        }
+        return webhook
+    }
+}
+
+extension Problem {
+    static func webhookNotFound(_ id: UUID) -> Problem {
+        Problem(.webhookNotFound, "There is no webhook \(id.uuidString.lowercased()).")
+    }
+}
+
+extension WebhookDraft {
+    /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`.
+    init(_ body: JSONValue, networks: NetworkGuard, boundTo bound: BundleID?) throws(Problem) {
+        var fields = JSONFields(body)
+        let url = Self.url(&fields, networks)
+        let description = fields.text("description")
+        let topics = Self.topics(&fields)
+        let bundleID = fields.value("bundleId").flatMap { value -> BundleID? in
+            if case .string(let text) = value.kind, let bundleID = BundleID(rawValue: text) { return bundleID }
+            fields.fault("bundleId", BundleID.rule)
+            return nil
+        }
+        let isEnabled = fields.flag("enabled") ?? true
+        try fields.finish()
+        guard let url else { throw Problem(.invalidRequest, WebhookURL.rule) }
+        self.init(
+            url: url, description: description, topics: topics, bundleID: bundleID ?? bound, isEnabled: isEnabled)
+    }
+
+    private static func url(_ fields: inout JSONFields, _ networks: NetworkGuard) -> WebhookURL? {
+        guard let text = fields.text("url", required: true, maximum: 2_000) else { return nil }
+        guard let url = WebhookURL(rawValue: text) else {
+            fields.fault("url", WebhookURL.rule)
+            return nil
+        }
+        if let fault = networks.fault(of: url) { fields.fault("url", fault) }
+        return url
+    }
+
+    private static func topics(_ fields: inout JSONFields) -> Set<WebhookTopic> {
+        var topics: Set<WebhookTopic> = []
+        let words = WebhookTopic.subscribable.map(\.rawValue).joined(separator: ", ")
+        for (value, pointer) in fields.array("topics", required: true, count: 1...WebhookTopic.subscribable.count) ?? []
+        {
+            guard case .string(let text) = value.kind, let topic = WebhookTopic(rawValue: text),
+                WebhookTopic.subscribable.contains(topic)
+            else {
+                fields.fault(at: pointer, "One of \(words) was expected.")
+                continue
+            }
+            if !topics.insert(topic).inserted { fields.fault(at: pointer, "\(topic.rawValue) stands twice.") }
+        }
+        return topics
+    }
+}

@@ -1,0 +1,114 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Who looks at which event, and what they have been shown.
+struct LiveAudience {
+    struct Member {
+        let id: UUID
+        /// The tag of the last update the reader has from an earlier stream.
+        let seen: String?
+        let continuation: AsyncStream<LiveUpdate>.Continuation
+        var isNew = true
+
+        init(id: UUID, seen: String?, _ continuation: AsyncStream<LiveUpdate>.Continuation) {
+            self.id = id
+            self.seen = seen
+            self.continuation = continuation
+        }
+    }
+
+    private struct View {
+        /// What the members that are not new have been shown.
+        var board: LiveBoard?
+        var members: [UUID: Member] = [:]
+    }
+
+    private let maximum: Int
+    private var views: [EventKey: View] = [:]
+    private var marked: Set<EventKey> = []
+    private var isClosed = false
+    private(set) var count = 0
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// - Returns: whether there was room.
+    mutating func add(_ member: Member, to key: EventKey) -> Bool {
+        guard !isClosed, count < maximum else { return false }
+        count += 1
+        views[key, default: View()].members[member.id] = member
+        marked.insert(key)
+        return true
+    }
+
+    mutating func remove(_ id: UUID, from key: EventKey) {
+        guard views[key]?.members.removeValue(forKey: id) != nil else { return }
+        count -= 1
+        if views[key]?.members.isEmpty ?? false {
+            views[key] = nil
+            marked.remove(key)
+        }
+    }
+
+    /// Something happened: the events it concerns are to be read.
+    mutating func mark(_ name: WakeName) {
+        switch name {
+        case .anything: marked.formUnion(views.keys)
+        case .name(let text): if let key = EventKey(rawValue: text) { mark([key]) }
+        }
+    }
+
+    mutating func mark(_ keys: Set<EventKey>) { marked.formUnion(keys.filter { views[$0] != nil }) }
+
+    /// - Returns: what is looked at, and of that, what is to be read; the marks are gone then.
+    mutating func turn() -> (watched: Set<EventKey>, marked: Set<EventKey>) {
+        defer { marked = [] }
+        return (Set(views.keys), marked)
+    }
+
+    /// Shows what was read: everything to new members, what has changed to the others.
+    ///
+    /// - Returns: who does not keep up, to be ended.
+    mutating func show(_ boards: [EventKey: LiveBoard]) -> [AsyncStream<LiveUpdate>.Continuation] {
+        var slow: [AsyncStream<LiveUpdate>.Continuation] = []
+        for (key, board) in boards {
+            guard var view = views[key] else { continue }
+            let tag = board.tag
+            let changes = view.board.map { board.changes(since: $0) } ?? []
+            let updates = changes.enumerated().map { index, content in
+                LiveUpdate(content, tag: index == changes.count - 1 ? tag : nil)
+            }
+            for (id, member) in view.members {
+                let mine =
+                    member.isNew ? (member.seen == tag ? [] : [LiveUpdate(.snapshot(board), tag: tag)]) : updates
+                for update in mine {
+                    guard case .dropped = member.continuation.yield(update) else { continue }
+                    slow.append(member.continuation)
+                    break
+                }
+                view.members[id]?.isNew = false
+            }
+            view.board = board
+            views[key] = view
+        }
+        return slow
+    }
+
+    /// A sign of life for everybody.
+    ///
+    /// - Returns: who does not keep up, to be ended.
+    func beat() -> [AsyncStream<LiveUpdate>.Continuation] {
+        views.values.flatMap { view in
+            view.members.values.map(\.continuation).filter { continuation in
+                if case .dropped = continuation.yield(LiveUpdate(.heartbeat, tag: nil)) { true } else { false }
+            }
+        }
+    }
+
+    /// - Returns: every member, to be ended.
+    mutating func close() -> [AsyncStream<LiveUpdate>.Continuation] {
+        isClosed = true
+        return views.values.flatMap { $0.members.values.map(\.continuation) }
+    }
+}

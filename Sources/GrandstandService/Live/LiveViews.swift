@@ -1,0 +1,163 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Live views of events, fanned out: one listener and one read of the database serve every stream of this process.
+///
+/// A change wakes by NOTIFY, with the event's key as its name; polling finds what no signal told of. Streams are bounded
+/// in number, and each in what waits for its reader: one that does not keep up is ended.
+package final class LiveViews: Service {
+    package struct Settings: Sendable {
+        /// Streams of this process.
+        package var maximumStreams: Int
+        /// Updates that may wait for a reader.
+        package var buffer = 64
+        /// The shortest time between two reads, so that changes that come together are read together.
+        package var pause: Duration = .milliseconds(20)
+        /// The longest time between two reads of everything that is looked at.
+        package var pollInterval: Duration = .seconds(2)
+        /// Between two signs of life.
+        package var heartbeat: Duration = .seconds(10)
+        /// Seconds after which a replica that died is not notified any more.
+        package var lease: TimeInterval = 30
+
+        package init(maximumStreams: Int) { self.maximumStreams = maximumStreams }
+    }
+
+    private let replica = UUID()
+    private let store: any LiveStore
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let audience: Mutex<LiveAudience>
+    private let doorbell = Doorbell()
+
+    package init(
+        store: any LiveStore, signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.store = store
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+        audience = Mutex(LiveAudience(maximum: settings.maximumStreams))
+    }
+
+    /// Begins a view: a snapshot, unless the reader has it, then changes. The stream ends when the server stops, and when
+    /// its reader is too slow; it is to be opened again then.
+    ///
+    /// - Parameter seen: the tag of the last update the reader has.
+    /// - Throws: `stream-unavailable`.
+    package func open(_ key: EventKey, seen: String?) throws(Problem) -> LiveView {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(settings.buffer))
+        let id = UUID()
+        continuation.onTermination = { [weak self] _ in
+            self?.audience.withLock { $0.remove(id, from: key) }
+            self?.doorbell.ring()
+        }
+        let isIn = audience.withLock { $0.add(LiveAudience.Member(id: id, seen: seen, continuation), to: key) }
+        guard isIn else {
+            throw Problem(
+                .streamUnavailable,
+                "This server has \(settings.maximumStreams) streams open, or is stopping. Try again.", retryAfter: 2)
+        }
+        doorbell.ring()
+        return LiveView(updates: stream, close: { continuation.finish() })
+    }
+
+    /// How many streams are open.
+    package var count: Int { audience.withLock { $0.count } }
+
+    package func run() async {
+        let names = signals.names(.live)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await name in names {
+                    self.audience.withLock { $0.mark(name) }
+                    self.doorbell.ring()
+                }
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: self.settings.heartbeat)
+                    for continuation in self.audience.withLock({ $0.beat() }) { continuation.finish() }
+                }
+            }
+            await withGracefulShutdownHandler {
+                await cancelWhenGracefulShutdown { await self.loop() }
+            } onGracefulShutdown: {
+                self.end()
+            }
+            end()
+            group.cancelAll()
+            try? await store.watch([], replica: replica, now: now(), until: now())
+        }
+    }
+
+    /// Ends every stream; no other is opened.
+    private func end() {
+        for continuation in audience.withLock({ $0.close() }) { continuation.finish() }
+    }
+
+    private func loop() async {
+        var round = LiveRound()
+        while !Task.isCancelled {
+            await doorbell.wait(atMost: audience.withLock { $0.isEmpty } ? .seconds(3_600) : settings.pollInterval)
+            await read(&round)
+            try? await Task.sleep(for: settings.pause)
+        }
+    }
+
+    private func read(_ round: inout LiveRound) async {
+        let (watched, marked) = audience.withLock { $0.turn() }
+        let date = now()
+        let isFullTurn = round.needsAll(after: settings.pollInterval)
+        let keys = isFullTurn ? watched : marked
+        do {
+            if watched != round.watched || date >= round.renewAt {
+                try await store.watch(
+                    watched, replica: replica, now: date, until: date.addingTimeInterval(settings.lease))
+                round.watched = watched
+                round.renewAt = date.addingTimeInterval(settings.lease / 3)
+            }
+            guard !keys.isEmpty else { return }
+            let boards = try await store.boards(of: keys, now: date)
+            for continuation in audience.withLock({ $0.show(boards) }) { continuation.finish() }
+        } catch {
+            // Stopping: a query may say so in words of its own.
+            guard !Task.isCancelled else { return }
+            audience.withLock { $0.mark(keys) }
+            logger.warning("live views could not be read; trying again", metadata: ["error": "\(error)"])
+            try? await Task.sleep(for: .milliseconds(500))
+            doorbell.ring()
+        }
+    }
+}
+
+/// One reader's view.
+package struct LiveView: Sendable {
+    /// The snapshot, changes, signs of life.
+    package let updates: AsyncStream<LiveUpdate>
+    /// The reader is gone.
+    package let close: @Sendable () -> Void
+}
+
+/// What the loop remembers from one read to the next.
+private struct LiveRound {
+    /// What the database knows this replica looks at.
+    var watched: Set<EventKey> = []
+    var renewAt = Date.distantPast
+    private var readAll = ContinuousClock.now
+
+    /// Whether everything is to be read again.
+    mutating func needsAll(after interval: Duration) -> Bool {
+        guard ContinuousClock.now - readAll >= interval else { return false }
+        readAll = .now
+        return true
+    }
+}

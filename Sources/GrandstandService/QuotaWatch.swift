@@ -1,0 +1,68 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+
+/// Looks whether an app's quota came to another level, for webhooks that want to know; while there are none, it only asks
+/// for that.
+package struct QuotaWatch: Service {
+    private let channels: any ChannelStore
+    private let levels: any QuotaLevels
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    package struct Settings: Sendable {
+        /// Seconds an ended event's channel is kept, for the quota's forecast.
+        package var retireAfter: TimeInterval
+        /// The shortest time between two looks: each counts every channel.
+        package var pause: Duration = .seconds(1)
+        /// The longest sleep.
+        package var pollInterval: Duration = .seconds(30)
+
+        package init(retireAfter: TimeInterval) { self.retireAfter = retireAfter }
+    }
+
+    package init(
+        channels: any ChannelStore, levels: any QuotaLevels, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.channels = channels
+        self.levels = levels
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+    }
+
+    package func run() async {
+        let channelWakes = signals.wakes(.channels)
+        let webhookWakes = signals.wakes(.webhooks)
+        let doorbell = Doorbell()
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in channelWakes { doorbell.ring() } }
+                group.addTask { for await _ in webhookWakes { doorbell.ring() } }
+                while !Task.isCancelled {
+                    await look()
+                    try? await Task.sleep(for: settings.pause)
+                    await doorbell.wait(atMost: settings.pollInterval)
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    func look() async {
+        do {
+            guard try await levels.areWatched() else { return }
+            try await levels.note(
+                try await channels.quotas(now: now(), retireAfter: settings.retireAfter), now: now())
+        } catch {
+            // Stopping: a query may say so in words of its own.
+            guard !Task.isCancelled else { return }
+            logger.warning("quota levels could not be looked at; trying again", metadata: ["error": "\(error)"])
+        }
+    }
+}

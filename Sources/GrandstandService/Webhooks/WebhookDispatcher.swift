@@ -1,0 +1,164 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Claims messages for webhooks, posts them, settles the verdicts: the dispatcher of broadcasts in small, with receivers
+/// that may be slow, gone or hostile.
+package struct WebhookDispatcher: Service {
+    package struct Settings: Sendable {
+        /// Posts at a time.
+        package var concurrency = 32
+        /// Of those, to one webhook.
+        package var perWebhook = 4
+        /// Seconds until a message claimed by a replica that died is taken by another; longer than a post takes.
+        package var lease: TimeInterval
+        /// How long a stop waits for posts under way.
+        package var drain: Duration
+        /// The longest sleep: finds what no signal told of.
+        package var pollInterval: Duration = .seconds(1)
+        /// Notes of settled broadcasts looked at in one statement.
+        package var step = 500
+
+        package init(lease: TimeInterval, drain: Duration) {
+            self.lease = lease
+            self.drain = drain
+        }
+    }
+
+    private let replica = UUID()
+    private let outbox: any WebhookOutbox
+    private let gateway: any WebhookGateway
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    package init(
+        outbox: any WebhookOutbox, gateway: any WebhookGateway, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.outbox = outbox
+        self.gateway = gateway
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Runs until a graceful stop: no more claims then, posts under way finish within `drain`, the rest is given back
+    /// uncharged.
+    package func run() async {
+        let wakes = signals.wakes(.webhooks)
+        let doorbell = Doorbell()
+        let stop = Stop()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in wakes { doorbell.ring() } }
+            let loop = Task { await turn(doorbell, stop) }
+            await withGracefulShutdownHandler {
+                await withTaskCancellationHandler {
+                    await loop.value
+                } onCancel: {
+                    loop.cancel()
+                }
+            } onGracefulShutdown: {
+                stop.begin()
+                doorbell.ring()
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func turn(_ doorbell: Doorbell, _ stop: Stop) async {
+        let underWay = Count()
+        let posts = Posts()
+        while !stop.hasBegun, !Task.isCancelled {
+            let (claimed, pause) = await claim(atMost: settings.concurrency - underWay.value)
+            for message in claimed {
+                underWay.add(1)
+                posts.add {
+                    await post(message)
+                    underWay.add(-1)
+                    doorbell.ring()
+                }
+            }
+            await doorbell.wait(atMost: pause)
+        }
+        await posts.finish(within: settings.drain)
+    }
+
+    /// - Returns: messages to post, and how long no other will be due unless the doorbell rings.
+    private func claim(atMost limit: Int) async -> ([ClaimedWebhook], Duration) {
+        do {
+            while try await outbox.compose(now: now(), limit: settings.step) == settings.step {}
+            guard limit > 0 else { return ([], settings.pollInterval) }
+            let claimed = try await outbox.claim(
+                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
+                perWebhook: settings.perWebhook)
+            // More may be due, of webhooks that are full: they are looked at when one of their posts ends.
+            guard claimed.isEmpty else { return (claimed, .milliseconds(5)) }
+            guard let due = try await outbox.nextDue(), due > now() else { return ([], settings.pollInterval) }
+            return ([], min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now())))))
+        } catch {
+            // Stopping: a query may say so in words of its own.
+            guard !Task.isCancelled else { return ([], .zero) }
+            logger.error("messages for webhooks could not be claimed; trying again", metadata: ["error": "\(error)"])
+            return ([], .milliseconds(500))
+        }
+    }
+
+    private func post(_ message: ClaimedWebhook) async {
+        let (startedAt, clock) = (now(), ContinuousClock.now)
+        let answer = await gateway.post(message)
+        if Task.isCancelled { return await giveBack(message) }
+        let verdict = WebhookVerdict(answer, tries: message.tries, now: now(), jitter: .random(in: 0..<1))
+        log(verdict, message)
+        let settlement = WebhookSettlement(
+            delivery: message.id, verdict: verdict, startedAt: startedAt,
+            milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)))
+        do {
+            try await outbox.settle(settlement, replica: replica, now: now())
+        } catch {
+            // When the lease ends, the same message goes again; its receiver knows it by its ID.
+            logger.error("a webhook's verdict was not recorded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func giveBack(_ message: ClaimedWebhook) async {
+        let (outbox, replica, now, logger) = (outbox, replica, now, logger)
+        // Not a child of the cancelled task, whose queries would be cancelled too.
+        await Task {
+            do {
+                try await outbox.release([message.id], replica: replica, now: now())
+            } catch {
+                logger.warning("a message stays leased until its lease ends", metadata: ["error": "\(error)"])
+            }
+        }.value
+    }
+
+    private func log(_ verdict: WebhookVerdict, _ message: ClaimedWebhook) {
+        var metadata: Logger.Metadata = [
+            "webhook": "\(message.webhook.uuidString.lowercased())",
+            "message": "\(WebhookDelivery.messageName(message.message))", "topic": "\(message.topic.rawValue)",
+            "try": "\(message.tries)",
+        ]
+        if let reason = verdict.reason { metadata["reason"] = "\(reason)" }
+        switch verdict {
+        case .delivered: logger.debug("message taken by its webhook", metadata: metadata)
+        case .retry(let at, _, _):
+            metadata["next"] = "\(RFC3339.text(at))"
+            logger.info("message to a webhook goes again", metadata: metadata)
+        case .failed, .gone: logger.warning("message to a webhook failed for good", metadata: metadata)
+        }
+    }
+}
+
+/// Whether a stop was asked for.
+private final class Stop: Sendable {
+    private let state = Mutex(false)
+
+    var hasBegun: Bool { state.withLock { $0 } }
+
+    func begin() { state.withLock { $0 = true } }
+}

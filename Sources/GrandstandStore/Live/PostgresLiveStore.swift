@@ -1,0 +1,66 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Live views: who looks at what in `live_views`, and the boards straight from the outbox.
+package struct PostgresLiveStore: LiveStore {
+    private let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func watch(_ keys: Set<EventKey>, replica: UUID, now: Date, until: Date) async throws {
+        let keys = keys.map(\.rawValue).sorted()
+        try await database.transaction { connection in
+            _ = try await connection.pipeline([
+                """
+                delete from live_views where replica = \(replica) and event_key <> all(\(keys)) or expires_at < \(now)
+                """,
+                """
+                insert into live_views (event_key, replica, expires_at)
+                select key, \(replica), \(until) from unnest(\(keys)) as k(key)
+                on conflict (event_key, replica) do update set expires_at = excluded.expires_at
+                """,
+            ])
+        }
+    }
+
+    package func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard] {
+        let rows = try await database.query(
+            """
+            select e.key, e.starts_at, e.first_update_at, e.ended_at, e.cancelled_at, b.id, b.event, b.accepted_at,
+                b.send_at, b.scheduled, c.states, c.counts
+            from events e
+            left join lateral (
+                select * from broadcasts where event_key = e.key
+                order by accepted_at desc, id desc limit \(LiveBoard.length)) b on true
+            left join lateral (
+                select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
+                    select state, count(*) as n from deliveries where broadcast_id = b.id group by state) s) c on true
+            where e.key = any(\(keys.map(\.rawValue)))
+            order by e.key, b.accepted_at desc, b.id desc
+            """)
+        var boards: [EventKey: LiveBoard] = [:]
+        for row in rows {
+            let key: EventKey = try row.word("key")
+            let state = try PostgresEventStore.state(row, now: now)
+            var board = boards[key] ?? LiveBoard(eventKey: key, state: state, broadcasts: [])
+            if let id = try row.decode(UUID?.self, "id") { board.broadcasts.append(try Self.summary(id, row)) }
+            boards[key] = board
+        }
+        return boards
+    }
+
+    private static func summary(_ id: UUID, _ row: PostgresRow) throws -> BroadcastSummary {
+        let states = try row.decode([String]?.self, "states") ?? []
+        let counts = try row.decode([Int]?.self, "counts") ?? []
+        var summary = BroadcastSummary(
+            id: id, event: try row.word("event"), acceptedAt: try row.decode("accepted_at"),
+            sendAt: try row.decode("send_at"), isScheduled: try row.decode("scheduled"), counts: [:])
+        for (text, count) in zip(states, counts) {
+            guard let state = Delivery.State(rawValue: text) else { throw UnknownWord(column: "states", text: text) }
+            summary.counts[state] = count
+        }
+        return summary
+    }
+}

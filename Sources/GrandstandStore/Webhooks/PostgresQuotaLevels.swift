@@ -1,0 +1,70 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Levels in the table `quota_levels`.
+package struct PostgresQuotaLevels: QuotaLevels {
+    private let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func areWatched() async throws -> Bool {
+        let rows = try await database.query(
+            """
+            select exists (select from webhooks where state = 'enabled'
+                and \(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic = any(topics)) as watched
+            """)
+        return try rows.first?.decode(Bool.self, "watched") ?? false
+    }
+
+    package func note(_ quotas: [Quota], now: Date) async throws {
+        let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
+        try await database.transaction { connection in
+            for quota in quotas {
+                let (app, environment) = (quota.bundleID.rawValue, quota.environment.rawValue)
+                try await connection.query(
+                    """
+                    insert into quota_levels (bundle_id, environment, level)
+                    select bundle_id, environment, 'ok' from app_environments
+                    where bundle_id = \(app) and environment = \(environment)::text::environment
+                    on conflict do nothing
+                    """)
+                // Locked first: of two replicas that see the same change, one tells.
+                let before = try await connection.query(
+                    """
+                    select level from quota_levels where bundle_id = \(app)
+                        and environment = \(environment)::text::environment and level <> \(quota.level.rawValue)
+                    for update
+                    """)
+                guard let row = before.first else { continue }
+                let previous: String = try row.decode("level")
+                try await connection.pipeline([
+                    """
+                    update quota_levels set level = \(quota.level.rawValue)
+                    where bundle_id = \(app) and environment = \(environment)::text::environment
+                    """,
+                    """
+                    select tell_webhooks('quota.level', \(now), \(app), \(PostgresJSON(bytes: Self.data(quota, previous))))
+                    """,
+                ])
+            }
+        }
+    }
+
+    private static func data(_ quota: Quota, _ previous: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { object in
+            object.member("bundleId", quota.bundleID.rawValue)
+            object.member("environment", quota.environment.rawValue)
+            object.member("level", quota.level.rawValue)
+            object.member("previousLevel", previous)
+            object.member("limit", quota.limit)
+            object.member("used", quota.used)
+            object.member("reserved", quota.reserved)
+            object.member("available", quota.available)
+            object.member("unmanaged", quota.unmanaged)
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,157 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Webhooks in the table `webhooks`; what is posted to them is written by triggers (migrations).
+package struct PostgresWebhookStore: WebhookStore {
+    let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func create(
+        _ draft: WebhookDraft, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret) {
+        let secret = WebhookSecret.random()
+        let webhook = try await database.transaction { connection in
+            let bundleID = try await Self.registered(draft.bundleID, on: connection)
+            let row = try await connection.query(
+                """
+                insert into webhooks (id, url, description, topics, bundle_id, state, secret, created_at, updated_at)
+                values (gen_random_uuid(), \(draft.url.rawValue), \(draft.description),
+                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(bundleID?.rawValue),
+                    \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
+                returning \(Self.columns)
+                """
+            ).first
+            let webhook = try Self.present(row.map(Self.webhook))
+            try await connection.query(Self.audit(.webhookCreated, webhook, by: actor, now: now))
+            return webhook
+        }
+        return (webhook, secret)
+    }
+
+    package func replace(
+        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, now: Date
+    ) async throws -> Webhook? {
+        try await database.transaction { connection in
+            let bundleID = try await Self.registered(draft.bundleID, on: connection)
+            let row = try await connection.query(
+                """
+                update webhooks set url = \(draft.url.rawValue), description = \(draft.description),
+                    topics = \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
+                    bundle_id = \(bundleID?.rawValue),
+                    reason = case when \(draft.isEnabled) then null else reason end,
+                    failing_since = case when \(draft.isEnabled) and state = 'disabled' then null
+                        else failing_since end,
+                    state = \(Self.state(draft).rawValue)::text::webhook_state, updated_at = \(now)
+                where id = \(id) returning \(Self.columns)
+                """
+            ).first
+            guard let webhook = try row.map(Self.webhook) else { return nil }
+            try await connection.pipeline([
+                Self.audit(.webhookChanged, webhook, by: actor, now: now),
+                "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
+            ])
+            return webhook
+        }
+    }
+
+    package func delete(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+        try await database.transaction { connection in
+            let row = try await connection.query("delete from webhooks where id = \(id) returning \(Self.columns)")
+                .first
+            guard let webhook = try row.map(Self.webhook) else { return false }
+            try await connection.query(Self.audit(.webhookDeleted, webhook, by: actor, now: now))
+            return true
+        }
+    }
+
+    package func rotateSecret(
+        of id: UUID, overlap: TimeInterval, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret)? {
+        let secret = WebhookSecret.random()
+        return try await database.transaction { connection in
+            let row = try await connection.query(
+                """
+                update webhooks set secret = \(secret.rawValue), previous_secret = secret,
+                    previous_secret_until = \(now.addingTimeInterval(overlap)), updated_at = \(now)
+                where id = \(id) returning \(Self.columns)
+                """
+            ).first
+            guard let webhook = try row.map(Self.webhook) else { return nil }
+            try await connection.query(Self.audit(.webhookRotated, webhook, by: actor, now: now))
+            return (webhook, secret)
+        }
+    }
+
+    package func webhook(_ id: UUID) async throws -> Webhook? {
+        try await database.query("select \(Self.columns) from webhooks where id = \(id)").first.map(Self.webhook)
+    }
+
+    package func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
+        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let rows = try await database.query(
+            """
+            select \(Self.columns) from webhooks
+            where topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
+                and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
+                and (\(cursorID)::uuid is null or (created_at, id) > (\(cursor?.date), \(cursorID)))
+            order by created_at, id limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.webhook), limit: page.limit) { webhook in
+            TimeCursor(date: webhook.createdAt, key: webhook.id.uuidString).text
+        }
+    }
+
+    /// The app's bundle ID as it was registered; `nil` for a webhook of all apps.
+    private static func registered(
+        _ bundleID: BundleID?, on connection: PostgresConnection
+    ) async throws -> BundleID? {
+        guard let bundleID else { return nil }
+        let rows = try await connection.query("select bundle_id from apps where topic = \(bundleID.topic)")
+        guard let row = rows.first else {
+            throw Problem(
+                .invalidRequest, "The webhook is for an app that is not registered.",
+                errors: [FieldError(pointer: "/bundleId", detail: "There is no app \(bundleID). Register it first.")])
+        }
+        return try row.word("bundle_id")
+    }
+
+    private static func state(_ draft: WebhookDraft) -> Webhook.State { draft.isEnabled ? .enabled : .disabled }
+
+    /// A statement that returns a row always returned one.
+    private static func present(_ webhook: Webhook?) throws -> Webhook {
+        guard let webhook else { throw PostgresError(.decoding, "the webhook that was written did not come back") }
+        return webhook
+    }
+
+    private static func audit(
+        _ action: AuditAction, _ webhook: Webhook, by actor: AuditActor, now: Date
+    ) -> PostgresQuery {
+        AuditRows(by: actor, at: now).insert(
+            action, .init(bundleID: webhook.draft.bundleID),
+            reason: "\(webhook.id.uuidString.lowercased()) \(webhook.draft.url.origin)")
+    }
+
+    static let columns: PostgresQuery = """
+        id, url, description, topics::text[] as topics, bundle_id, state, reason, failing_since, previous_secret_until,
+        created_at, updated_at
+        """
+
+    static func webhook(_ row: PostgresRow) throws -> Webhook {
+        let state: Webhook.State = try row.word("state")
+        let topics: [String] = try row.decode("topics")
+        return Webhook(
+            id: try row.decode("id"),
+            draft: WebhookDraft(
+                url: try row.word("url"), description: try row.decode("description"),
+                topics: Set(topics.compactMap(WebhookTopic.init)), bundleID: try row.optionalWord("bundle_id"),
+                isEnabled: state == .enabled),
+            state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
+            previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),
+            updatedAt: try row.decode("updated_at"))
+    }
+}

@@ -1,0 +1,183 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import Synchronization
+
+/// Somebody's HTTP server on loopback, as a webhook's receiver: it keeps what it is sent and answers as it is told.
+package final class Receiver: Sendable {
+    package struct Request: Sendable {
+        package var method: String
+        package var target: String
+        /// By lowercase name.
+        package var headers: [String: String]
+        package var body: [UInt8]
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    /// What it does with a request.
+    package enum Reaction: Sendable {
+        /// - Parameter length: bytes of the answer's body.
+        case answer(Int, headers: [String: String] = [:], length: Int = 0)
+        /// Nothing, for ever.
+        case silence
+        /// Closes the connection.
+        case hangUp
+    }
+
+    /// A certificate and its key, in PEM.
+    package struct Identity: Sendable {
+        package var certificate: [UInt8]
+        package var key: [UInt8]
+
+        package init(certificate: [UInt8], key: [UInt8]) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var connections = 0
+        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var react: @Sendable (Int, Request) -> Reaction
+    }
+
+    private let state: Mutex<State>
+    private let channel: Mutex<(any NIOCore.Channel)?> = Mutex(nil)
+
+    private init(_ react: @escaping @Sendable (Int, Request) -> Reaction) { state = Mutex(State(react: react)) }
+
+    /// Starts on a free port of 127.0.0.1.
+    ///
+    /// - Parameter react: called with the request and its number, from 0.
+    package static func start(
+        _ identity: Identity? = nil, react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) }
+    ) async throws -> Receiver {
+        let receiver = Receiver(react)
+        let context = try identity.map { identity in
+            try NIOSSLContext(
+                configuration: .makeServerConfiguration(
+                    certificateChain: try NIOSSLCertificate.fromPEMBytes(identity.certificate).map { .certificate($0) },
+                    privateKey: .privateKey(try NIOSSLPrivateKey(bytes: identity.key, format: .pem))))
+        }
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    receiver.state.withLock { $0.connections += 1 }
+                    let pipeline = channel.pipeline.syncOperations
+                    if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+                    try pipeline.configureHTTPServerPipeline()
+                    try pipeline.addHandler(ReceiverHandler(receiver))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        receiver.channel.withLock { $0 = channel }
+        return receiver
+    }
+
+    /// Runs `body` with a receiver that is stopped afterwards.
+    package static func with<Value>(
+        _ identity: Identity? = nil,
+        react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) },
+        isolation: isolated (any Actor)? = #isolation, _ body: (Receiver) async throws -> Value
+    ) async throws -> Value {
+        let receiver = try await start(identity, react: react)
+        do {
+            let value = try await body(receiver)
+            try await receiver.stop()
+            return value
+        } catch {
+            try await receiver.stop()
+            throw error
+        }
+    }
+
+    package var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
+    package var url: String { "http://127.0.0.1:\(port)" }
+    package var requests: [Request] { state.withLock { $0.requests } }
+    /// How many connections were made, whatever came over them.
+    package var connections: Int { state.withLock { $0.connections } }
+
+    /// From now on.
+    package func react(_ react: @escaping @Sendable (Int, Request) -> Reaction) { state.withLock { $0.react = react } }
+
+    /// Waits until so many requests have come, and returns all.
+    package func wait(for count: Int) async -> [Request] {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.requests.count >= count { return true }
+                state.waiters.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+        return requests
+    }
+
+    package func stop() async throws {
+        try await channel.withLock { $0.take() }?.close().get()
+    }
+
+    fileprivate func take(_ request: Request) -> Reaction {
+        let (reaction, waiters) = state.withLock { state in
+            let reaction = state.react(state.requests.count, request)
+            state.requests.append(request)
+            let ready = state.waiters.filter { $0.count <= state.requests.count }
+            state.waiters.removeAll { $0.count <= state.requests.count }
+            return (reaction, ready.map(\.continuation))
+        }
+        for waiter in waiters { waiter.resume() }
+        return reaction
+    }
+}
+
+private final class ReceiverHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let receiver: Receiver
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+
+    init(_ receiver: Receiver) { self.receiver = receiver }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            body = []
+        case .body(let bytes): body += bytes.readableBytesView
+        case .end:
+            guard let head else { return }
+            let headers = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
+            perform(
+                receiver.take(
+                    Receiver.Request(method: head.method.rawValue, target: head.uri, headers: headers, body: body)),
+                context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func perform(_ reaction: Receiver.Reaction, _ context: ChannelHandlerContext) {
+        switch reaction {
+        case .silence: return
+        case .hangUp: context.close(promise: nil)
+        case .answer(let status, let headers, let length):
+            var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
+            fields.add(name: "content-length", value: String(length))
+            let head = HTTPResponseHead(
+                version: .http1_1, status: HTTPResponseStatus(statusCode: status),
+                headers: status == 204 ? HTTPHeaders(headers.map { ($0.key, $0.value) }) : fields)
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            if length > 0 {
+                context.write(
+                    wrapOutboundOut(.body(.byteBuffer(ByteBuffer(repeating: 0x20, count: length)))), promise: nil)
+            }
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
+    }
+}

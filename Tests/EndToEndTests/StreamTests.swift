@@ -1,0 +1,116 @@
+internal import APNsSimulator
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+/// The live view, from the outbox to a reader's socket.
+@Suite(.timeLimit(.minutes(3)))
+struct StreamTests {
+    private static let path = "/v1/events/derby/stream"
+    private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
+
+    @Test func `a snapshot first, then each broadcast until it is done`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let before = try await stage.broadcast(Self.update)
+            _ = try await stage.settled(before)
+            let stream = try EventStream.open(stage.api, Self.path)
+            var events = stream.events.makeAsyncIterator()
+            let snapshot = try #require(await events.next())
+            #expect(stream.status == 200)
+            #expect(stream.contentType == "text/event-stream")
+            #expect(snapshot.name == "snapshot")
+            #expect(snapshot.id != nil)
+            #expect(snapshot.data["broadcasts"]?.items.map { $0["id"]?.string } == [before])
+            #expect(snapshot.data["broadcasts"]?[0]?["state"]?.string == "done")
+
+            let id = try await stage.broadcast(Self.update)
+            var last: EventStream.Event?
+            while let event = await events.next() {
+                guard event.name == "broadcast" else { continue }
+                #expect(event.data["id"]?.string == id)
+                last = event
+                if event.data["state"]?.string == "done" { break }
+            }
+            #expect(last?.data["counts"]?["accepted"]?.int == 1)
+            stream.close()
+
+            // Whoever has seen the newest is told what is new, and nothing else.
+            let resumed = try EventStream.open(stage.api, Self.path, lastEventID: try #require(last?.id))
+            let next = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 2}}"#)
+            var later = resumed.events.makeAsyncIterator()
+            let first = try #require(await later.next())
+            // Opening and sending race: then the snapshot has the new broadcast already.
+            let newest = first.name == "snapshot" ? first.data["broadcasts"]?[0]?["id"] : first.data["id"]
+            #expect(first.name == "state" || newest?.string == next)
+            resumed.close()
+        }
+    }
+
+    @Test func `who has seen everything hears nothing until something happens`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let id = try await stage.broadcast(Self.update)
+            _ = try await stage.settled(id)
+            let stream = try EventStream.open(stage.api, Self.path)
+            var events = stream.events.makeAsyncIterator()
+            let tag = try #require(await events.next()?.id)
+            let resumed = try EventStream.open(stage.api, Self.path, lastEventID: tag)
+            // A stream opened after it gets its snapshot: by then the resumed one has had its turn.
+            let other = try EventStream.open(stage.api, Self.path)
+            var others = other.events.makeAsyncIterator()
+            #expect(await others.next()?.name == "snapshot")
+            let next = try await stage.broadcast(Self.update)
+            var later = resumed.events.makeAsyncIterator()
+            let first = try #require(await later.next())
+            #expect(first.name == "broadcast")
+            #expect(first.data["id"]?.string == next)
+            for stream in [stream, resumed, other] { stream.close() }
+        }
+    }
+
+    @Test func `streams are counted, and a closed one makes room`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_STREAMS": "1"]) { stage in
+            try await stage.putLiveEvent()
+            let stream = try EventStream.open(stage.api, Self.path)
+            var events = stream.events.makeAsyncIterator()
+            #expect(await events.next()?.name == "snapshot")
+            let refused = try await stage.api("GET", Self.path)
+            #expect(refused.status == 503)
+            #expect(refused.slug == "stream-unavailable")
+            #expect(refused.headers["retry-after"] == "2")
+            stream.close()
+            let again = try await until("the place is free") {
+                let again = try EventStream.open(stage.api, Self.path)
+                var events = again.events.makeAsyncIterator()
+                return await events.next()?.name == nil ? nil : again
+            }
+            again.close()
+        }
+    }
+
+    @Test func `a stop ends streams at once`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let stream = try EventStream.open(stage.api, Self.path)
+            var events = stream.events.makeAsyncIterator()
+            #expect(await events.next()?.name == "snapshot")
+            stage.running.cancel()
+            let end = await events.next()
+            #expect(end?.name == nil)
+            try await stage.running.value
+        }
+    }
+
+    @Test func `the scope, the app and the event are checked`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try await stage.putApp("com.example.Other")
+            #expect(try await stage.caller([.lookup])("GET", Self.path).status == 403)
+            #expect(try await stage.caller([.organise], app: "com.example.Other")("GET", Self.path).status == 403)
+            #expect(try await HTTPCaller(url: stage.url, secret: nil)("GET", Self.path).status == 401)
+            #expect(try await stage.api("GET", "/v1/events/none/stream").slug == "event-not-found")
+            #expect(try await stage.api("GET", "\(Self.path)?limit=1").slug == "unknown-field")
+        }
+    }
+}

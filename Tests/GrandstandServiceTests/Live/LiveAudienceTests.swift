@@ -1,0 +1,118 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite(.timeLimit(.minutes(1)))
+struct LiveAudienceTests {
+    private static func board(_ key: EventKey, _ count: Int) -> LiveBoard {
+        LiveBoard(
+            eventKey: key, state: .live,
+            broadcasts: [
+                BroadcastSummary(
+                    id: UUID(uuid: (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), event: .update,
+                    acceptedAt: Date(timeIntervalSince1970: 0), sendAt: nil, isScheduled: false,
+                    counts: [.accepted: count])
+            ])
+    }
+
+    private static func member(
+        seen: String? = nil, buffer: Int = 8
+    ) -> (LiveAudience.Member, AsyncStream<LiveUpdate>) {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(buffer))
+        return (LiveAudience.Member(id: UUID(), seen: seen, continuation), stream)
+    }
+
+    /// What a mutating call returned: the macro would call it on a constant.
+    private func expect(_ value: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(value, sourceLocation: sourceLocation)
+    }
+
+    private let key: EventKey
+    private let other: EventKey
+
+    init() throws {
+        key = try #require(EventKey(rawValue: "derby"))
+        other = try #require(EventKey(rawValue: "other"))
+    }
+
+    @Test func `a snapshot to new readers, changes to the others, nothing twice`() async {
+        var audience = LiveAudience(maximum: 3)
+        let (first, firstStream) = Self.member()
+        let (second, secondStream) = Self.member()
+        expect(audience.add(first, to: key))
+        _ = audience.show([key: Self.board(key, 1)])
+        expect(audience.add(second, to: key))
+        _ = audience.show([key: Self.board(key, 2)])
+        _ = audience.show([key: Self.board(key, 2)])
+        for continuation in audience.close() { continuation.finish() }
+        let firstHeard = await firstStream.reduce(into: []) { $0.append($1) }
+        let secondHeard = await secondStream.reduce(into: []) { $0.append($1) }
+        let (one, two) = (Self.board(key, 1), Self.board(key, 2))
+        #expect(
+            firstHeard == [
+                LiveUpdate(.snapshot(one), tag: one.tag), LiveUpdate(.broadcast(two.broadcasts[0]), tag: two.tag),
+            ])
+        #expect(secondHeard == [LiveUpdate(.snapshot(two), tag: two.tag)])
+    }
+
+    @Test func `who has seen the board gets no snapshot`() async {
+        var audience = LiveAudience(maximum: 1)
+        let (member, stream) = Self.member(seen: Self.board(key, 1).tag)
+        expect(audience.add(member, to: key))
+        _ = audience.show([key: Self.board(key, 1)])
+        _ = audience.show([key: Self.board(key, 2)])
+        for continuation in audience.close() { continuation.finish() }
+        let heard = await stream.reduce(into: []) { $0.append($1) }
+        #expect(heard.map(\.tag) == [Self.board(key, 2).tag])
+    }
+
+    @Test func `a reader that does not keep up is to be ended, and no other`() {
+        var audience = LiveAudience(maximum: 2)
+        let (slow, slowStream) = Self.member(buffer: 1)
+        let (quick, quickStream) = Self.member()
+        _ = audience.add(slow, to: key)
+        _ = audience.add(quick, to: key)
+        expect(audience.show([key: Self.board(key, 1)]).isEmpty)
+        expect(audience.show([key: Self.board(key, 2)]).count == 1)
+        #expect(audience.beat().count == 1)
+        withExtendedLifetime((slowStream, quickStream)) {}
+    }
+
+    @Test func `the number of readers is bounded, and a closed audience takes none`() {
+        var audience = LiveAudience(maximum: 1)
+        let (first, firstStream) = Self.member()
+        let (second, secondStream) = Self.member()
+        let (third, thirdStream) = Self.member()
+        expect(audience.add(first, to: key))
+        expect(!audience.add(second, to: other))
+        audience.remove(first.id, from: key)
+        audience.remove(first.id, from: key)
+        #expect(audience.isEmpty)
+        expect(audience.add(second, to: other))
+        expect(audience.close().count == 1)
+        audience.remove(second.id, from: other)
+        expect(!audience.add(third, to: key))
+        withExtendedLifetime((firstStream, secondStream, thirdStream)) {}
+    }
+
+    @Test func `only what is looked at is read, once for each mark`() {
+        var audience = LiveAudience(maximum: 2)
+        let (member, stream) = Self.member()
+        _ = audience.add(member, to: key)
+        expect(audience.turn().marked == [key])
+        audience.mark(.name("other"))
+        audience.mark(.name("no event key!"))
+        expect(audience.turn().marked.isEmpty)
+        audience.mark(.name("derby"))
+        expect(audience.turn().marked == [key])
+        audience.mark(.anything)
+        let turn = audience.turn()
+        #expect(turn.marked == [key])
+        #expect(turn.watched == [key])
+        withExtendedLifetime(stream) {}
+    }
+}

@@ -1,0 +1,55 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite(.timeLimit(.minutes(1)))
+struct LiveStoreTests {
+    @Test func `a board shows the newest broadcasts and what has become of them`() async throws {
+        try await withStores { stores in
+            let store = PostgresLiveStore(Database(stores.pool))
+            try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
+            let first = try await stores.accept(.update(alert: #""Goal""#))
+            for delivery in try await stores.claim() { try await stores.settle(delivery, .ok) }
+            stores.clock.advance(by: 1)
+            let second = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
+            let key = try EventKey.sample()
+            let boards = try await store.boards(of: [key, try .sample("nothing")], now: stores.now)
+            #expect(boards.count == 1)
+            let board = try #require(boards[key])
+            #expect(board.state == .live)
+            #expect(board.broadcasts.map(\.id) == [second.id, first.id])
+            #expect(board.broadcasts.map(\.state) == [.scheduled, .done])
+            #expect(board.broadcasts.map(\.counts) == [[:], [.accepted: 2]])
+        }
+    }
+
+    @Test func `changes are notified of while somebody looks, and of what is looked at only`() async throws {
+        try await withStores { stores in
+            let store = PostgresLiveStore(Database(stores.pool))
+            try await stores.open("seen", audiences: [.sample("com.example.A")])
+            try await stores.open("unseen", audiences: [.sample("com.example.B")])
+            let signals = PostgresWakeSignals(stores.pool)
+            var names = signals.names(.live).makeAsyncIterator()
+            let listening = Task { await signals.run() }
+            defer { listening.cancel() }
+            #expect(await names.next() == .anything)
+            let (replica, key) = (UUID(), try EventKey.sample("seen"))
+            // Nobody looks yet.
+            try await stores.accept(.update(), for: "seen")
+            try await store.watch([key], replica: replica, now: stores.now, until: stores.now.addingTimeInterval(30))
+            try await stores.accept(.update(), for: "unseen")
+            try await stores.pool.query("select pg_notify('grandstand_live', 'mark')")
+            #expect(await names.next() == .name("mark"))
+            try await stores.accept(.update(), for: "seen")
+            #expect(await names.next() == .name("seen"))
+            // What it no longer looks at, and what a dead replica looked at, is forgotten.
+            try await store.watch([], replica: replica, now: stores.now, until: stores.now)
+            #expect(try await stores.count("select count(*) as n from live_views") == 0)
+        }
+    }
+}

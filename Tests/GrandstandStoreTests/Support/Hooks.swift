@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// The stores with those of webhooks.
+struct Hooks: Sendable {
+    let stores: Stores
+    let webhooks: PostgresWebhookStore
+    let outbox: PostgresWebhookOutbox
+
+    init(_ stores: Stores) {
+        self.stores = stores
+        webhooks = PostgresWebhookStore(Database(stores.pool))
+        outbox = PostgresWebhookOutbox(Database(stores.pool))
+    }
+
+    @discardableResult
+    func add(_ topics: Set<WebhookTopic>, app: String? = nil) async throws -> Webhook {
+        let url = try #require(WebhookURL(rawValue: "https://example.com/hooks"))
+        let bundleID = try app.map { try BundleID.sample($0) }
+        return try await webhooks.create(
+            WebhookDraft(url: url, topics: topics, bundleID: bundleID), by: .commandLine, now: stores.now
+        ).webhook
+    }
+
+    func compose() async throws -> Int { try await outbox.compose(now: stores.now, limit: 100) }
+
+    func claim(
+        by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, lease: TimeInterval = 20
+    ) async throws -> [ClaimedWebhook] {
+        try await outbox.claim(
+            now: stores.now, leasedUntil: stores.now.addingTimeInterval(lease), replica: replica ?? stores.replica,
+            limit: limit, perWebhook: perWebhook)
+    }
+
+    func settle(_ message: ClaimedWebhook, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {
+        let verdict = WebhookVerdict(answer, tries: message.tries, now: stores.now, jitter: 0.5)
+        try await outbox.settle(
+            WebhookSettlement(delivery: message.id, verdict: verdict, startedAt: stores.now, milliseconds: 12),
+            replica: replica ?? stores.replica, now: stores.now)
+    }
+
+    func delivery(_ message: ClaimedWebhook) async throws -> WebhookDelivery {
+        try #require(try await webhooks.delivery(message.id, of: message.webhook)).delivery
+    }
+
+    /// One message on its way.
+    func tested() async throws -> (webhook: Webhook, message: ClaimedWebhook) {
+        let webhook = try await add([.quotaLevel])
+        _ = try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)
+        return (webhook, try #require(try await claim().first))
+    }
+}
+
+/// Runs a test with webhooks' stores on a database of its own.
+func withHooks(_ body: (Hooks) async throws -> Void) async throws {
+    try await withStores { try await body(Hooks($0)) }
+}

@@ -1,0 +1,222 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Messages from the row they tell of to their last try.
+@Suite(.timeLimit(.minutes(1)))
+struct WebhookOutboxTests {
+    @Test func `a broadcast is told of when its last delivery is settled, once`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
+            let broadcast = try await stores.accept(.update())
+            let claimed = try await stores.claim()
+            try #require(claimed.count == 2)
+            try await stores.settle(claimed[0], .ok)
+            #expect(try await hooks.compose() == 1)
+            #expect(try await hooks.claim().isEmpty)
+            try await stores.settle(claimed[1], .rejected(.badRequest))
+            #expect(try await hooks.compose() == 1)
+            let message = try #require(try await hooks.claim().first)
+            let body = String(decoding: message.body, as: UTF8.self)
+            #expect(body.contains(broadcast.id.uuidString.lowercased()))
+            #expect(body.contains(#""accepted" : 1"#))
+            #expect(body.contains(#""rejected" : 1"#))
+            #expect(body.contains(#""BadPriority" : 1"#))
+            // Noted again, by whatever touches it: told once all the same.
+            try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.id))")
+            #expect(try await hooks.compose() == 1)
+            #expect(try await hooks.claim().isEmpty)
+        }
+    }
+
+    /// The last two deliveries settled by two transactions at once: neither sees the other's, one of the notes does.
+    @Test func `deliveries settled at the same time are not both overlooked`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
+            for _ in 0..<10 {
+                try await stores.accept(.update(alert: #""Goal""#))
+                let claimed = try await stores.claim()
+                try #require(claimed.count == 2)
+                try await withThrowingTaskGroup { group in
+                    for delivery in claimed { group.addTask { try await stores.settle(delivery, .ok) } }
+                    group.addTask { _ = try await hooks.compose() }
+                    group.addTask { _ = try await hooks.compose() }
+                    try await group.waitForAll()
+                }
+            }
+            _ = try await hooks.compose()
+            #expect(try await hooks.claim().count == 10)
+        }
+    }
+
+    @Test func `what is rolled back was never told of, and nothing is written while nobody listens`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await stores.open()
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            #expect(try await hooks.compose() == 0)
+            try await hooks.add([.channelMissing])
+            struct Undo: Error {}
+            try? await stores.pool.transaction { connection in
+                try await connection.query("update channels set state = 'missing'")
+                throw Undo()
+            }
+            #expect(try await hooks.claim().isEmpty)
+            try await stores.pool.query("update channels set state = 'missing'")
+            #expect(try await stores.count("select count(*) as n from webhook_messages") == 1)
+        }
+    }
+
+    @Test func `a webhook of one app hears of that app only`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await stores.open("a", audiences: [.sample("com.example.A")])
+            try await stores.open("b", audiences: [.sample("com.example.B")])
+            try await stores.open(
+                "both", audiences: [.sample("com.example.A"), .sample("com.example.B")])
+            let all = try await hooks.add([.broadcastSettled])
+            let one = try await hooks.add([.broadcastSettled], app: "com.example.a")
+            for key in ["a", "b", "both"] { try await stores.accept(.update(), for: key) }
+            for delivery in try await stores.claim() { try await stores.settle(delivery, .ok) }
+            _ = try await hooks.compose()
+            let heard = try await hooks.claim()
+            #expect(heard.count { $0.webhook == all.id } == 3)
+            #expect(heard.count { $0.webhook == one.id } == 1)
+        }
+    }
+
+    @Test func `a failure goes again by the schedule, and is given up at its end`() async throws {
+        try await withHooks { hooks in
+            let (webhook, first) = try await hooks.tested()
+            var message = first
+            for delay in WebhookSchedule.standard.delays {
+                try await hooks.settle(message, .answered(status: 500))
+                #expect(try await hooks.outbox.nextDue() == hooks.stores.now.addingTimeInterval(delay))
+                hooks.stores.clock.advance(by: delay - 1)
+                #expect(try await hooks.claim().isEmpty)
+                hooks.stores.clock.advance(by: 1)
+                message = try #require(try await hooks.claim().first)
+            }
+            try await hooks.settle(message, .answered(status: 500))
+            let log = try #require(try await hooks.webhooks.delivery(message.id, of: webhook.id))
+            #expect(log.delivery.state == .failed)
+            #expect(log.delivery.attempts == 10)
+            #expect(log.attempts.map(\.number) == Array(1...10))
+            #expect(try await hooks.outbox.nextDue() == nil)
+
+            _ = try await hooks.webhooks.replay(message.id, of: webhook.id, now: hooks.stores.now)
+            let again = try #require(try await hooks.claim().first)
+            #expect(again.tries == 1)
+            #expect(again.message == message.message)
+            try await hooks.settle(again, .answered(status: 200))
+            #expect(try await hooks.delivery(again).state == .delivered)
+            #expect(try await hooks.delivery(again).attempts == 11)
+        }
+    }
+
+    @Test func `a dead replica's lease moves on, and its verdict changes nothing then`() async throws {
+        try await withHooks { hooks in
+            let (_, message) = try await hooks.tested()
+            #expect(try await hooks.claim(by: UUID()).isEmpty)
+            hooks.stores.clock.advance(by: 20)
+            let other = UUID()
+            let taken = try #require(try await hooks.claim(by: other).first)
+            #expect(taken.id == message.id)
+            #expect(taken.tries == 2)
+            try await hooks.settle(message, .answered(status: 200))
+            #expect(try await hooks.delivery(message).state == .sending)
+            try await hooks.settle(taken, .answered(status: 200), by: other)
+            #expect(try await hooks.delivery(message).state == .delivered)
+        }
+    }
+
+    @Test func `what a stop gives back was not tried`() async throws {
+        try await withHooks { hooks in
+            let (_, message) = try await hooks.tested()
+            try await hooks.outbox.release([message.id], replica: UUID(), now: hooks.stores.now)
+            #expect(try await hooks.delivery(message).state == .sending)
+            try await hooks.outbox.release([message.id], replica: hooks.stores.replica, now: hooks.stores.now)
+            #expect(try await hooks.delivery(message).attempts == 0)
+            #expect(try await hooks.claim().count == 1)
+        }
+    }
+
+    @Test func `one webhook takes no more than its share`() async throws {
+        try await withHooks { hooks in
+            let (slow, quick) = (try await hooks.add([.quotaLevel]), try await hooks.add([.quotaLevel]))
+            for _ in 0..<10 { _ = try await hooks.webhooks.test(slow.id, by: .server, now: hooks.stores.now) }
+            hooks.stores.clock.advance(by: 1)
+            _ = try await hooks.webhooks.test(quick.id, by: .server, now: hooks.stores.now)
+            let first = try await hooks.claim(perWebhook: 4)
+            #expect(first.count { $0.webhook == slow.id } == 4)
+            #expect(first.count { $0.webhook == quick.id } == 1)
+            #expect(try await hooks.claim(perWebhook: 4).isEmpty)
+            let message = try #require(first.first { $0.webhook == slow.id })
+            try await hooks.settle(message, .answered(status: 200))
+            #expect(try await hooks.claim(perWebhook: 4).count == 1)
+        }
+    }
+
+    @Test func `410 disables a webhook and cancels what waits for it`() async throws {
+        try await withHooks { hooks in
+            let (webhook, message) = try await hooks.tested()
+            _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
+            try await hooks.settle(message, .answered(status: 410))
+            let now = try #require(try await hooks.webhooks.webhook(webhook.id))
+            #expect(now.state == .disabled)
+            let log = try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items
+            #expect(Set(log.map(\.state)) == [.failed, .cancelled])
+            // Enabled again by hand, it begins anew.
+            var draft = now.draft
+            draft.isEnabled = true
+            let enabled = try await hooks.webhooks.replace(webhook.id, with: draft, by: .server, now: hooks.stores.now)
+            #expect(enabled?.state == .enabled)
+            #expect(enabled?.reason == nil)
+            #expect(enabled?.failingSince == nil)
+        }
+    }
+
+    @Test func `five days of failures disable a webhook, one success among them does not`() async throws {
+        try await withHooks { hooks in
+            let webhook = try await hooks.add([.quotaLevel])
+            func post(_ answer: WebhookAnswer) async throws -> Webhook.State? {
+                let delivery = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
+                let message = try #require(try await hooks.claim().first { $0.id == delivery?.id })
+                try await hooks.settle(message, answer)
+                return try await hooks.webhooks.webhook(webhook.id)?.state
+            }
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 4 * 86_400)
+            #expect(try await post(.answered(status: 200)) == .enabled)
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 5 * 86_400 - 1)
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 1)
+            #expect(try await post(.unanswered("x")) == .disabled)
+        }
+    }
+
+    @Test func `history is forgotten with its log, but for what is still tried`() async throws {
+        try await withHooks { hooks in
+            let (webhook, message) = try await hooks.tested()
+            try await hooks.settle(message, .answered(status: 200))
+            _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
+            let history = PostgresWebhookHistory(Database(hooks.stores.pool))
+            #expect(try await history.prune(before: hooks.stores.now, limit: 10) == 0)
+            hooks.stores.clock.advance(by: 1)
+            #expect(try await history.prune(before: hooks.stores.now, limit: 10) == 1)
+            #expect(try await hooks.webhooks.delivery(message.id, of: webhook.id) == nil)
+            #expect(try await hooks.claim().count == 1)
+        }
+    }
+}

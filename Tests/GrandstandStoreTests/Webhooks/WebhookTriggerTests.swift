@@ -1,0 +1,91 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What the database tells of by itself, whoever changes it.
+@Suite(.timeLimit(.minutes(1)))
+struct WebhookTriggerTests {
+    /// The topics of the messages there are, the oldest first.
+    private static func told(_ hooks: Hooks) async throws -> [String] {
+        try await hooks.stores.pool.query(
+            "select topic::text as topic from webhook_messages order by created_at, topic"
+        )
+        .map { try $0.decode("topic") }
+    }
+
+    @Test func `the capability going off, once for each time`() async throws {
+        try await withHooks { hooks in
+            let pool = hooks.stores.pool
+            try await hooks.stores.open()
+            try await hooks.add([.capabilityOff])
+            for _ in 0..<2 { try await pool.query("update app_environments set alarm = 'capability-off'") }
+            #expect(try await Self.told(hooks).count == 2)
+            try await pool.query("update app_environments set alarm = 'list-incomplete'")
+            #expect(try await Self.told(hooks).count == 2)
+            let app = try Audience.Selector.sample()
+            for value in ["on", "off", "off"] {
+                try await hooks.stores.quirks.conclude(
+                    Quirk(
+                        environment: .production, name: .broadcastFeature, value: value, learnedAt: hooks.stores.now,
+                        evidence: "BroadcastFeatureNotEnabled"), for: app, by: .server)
+            }
+            #expect(try await Self.told(hooks) == Array(repeating: "capability.off", count: 3))
+        }
+    }
+
+    @Test func `another channel for an audience, and not the first`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.channelMissing, .channelReplaced])
+            try await stores.open()
+            #expect(try await Self.told(hooks).isEmpty)
+            try await stores.pool.query("update channels set state = 'missing', changed_at = \(stores.now)")
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await Self.told(hooks) == ["channel.missing", "channel.replaced"])
+        }
+    }
+
+    @Test func `a withdrawn broadcast is settled too`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            let broadcast = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
+            #expect(try await hooks.compose() == 0)
+            #expect(try await stores.outbox.cancel(broadcast.id, now: stores.now) == true)
+            #expect(try await hooks.compose() == 1)
+            #expect(try await Self.told(hooks) == ["broadcast.settled"])
+        }
+    }
+
+    @Test func `a level is told of once, whoever sees it`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            let levels = PostgresQuotaLevels(Database(stores.pool))
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            #expect(try await !levels.areWatched())
+            try await hooks.add([.quotaLevel])
+            #expect(try await levels.areWatched())
+            func note() async throws {
+                let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: Stores.retireAfter)
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<4 { group.addTask { try await levels.note(quotas, now: stores.now) } }
+                    try await group.waitForAll()
+                }
+            }
+            try await note()
+            #expect(try await Self.told(hooks).isEmpty)
+            try await stores.open()
+            try await note()
+            #expect(try await Self.told(hooks) == ["quota.level"])
+            let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
+            #expect(body.contains(#""level":"critical","previousLevel":"ok""#))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Grandstand
+internal import Testing
+
+@Suite struct WebhookURLTests {
+    @Test func `its parts`() throws {
+        let url = try #require(WebhookURL(rawValue: "https://Hooks.Example.com:8443/a/b?c=d&e=%20"))
+        #expect(url.scheme == .https)
+        #expect(url.host == "hooks.example.com")
+        #expect(url.port == 8443)
+        #expect(url.target == "/a/b?c=d&e=%20")
+        #expect(url.authority == "hooks.example.com:8443")
+    }
+
+    @Test(arguments: [
+        ("https://example.com", "/", "example.com", 443), ("http://example.com?x", "/?x", "example.com", 80),
+        ("https://example.com:443/", "/", "example.com", 443), ("https://[2001:DB8::1]/", "/", "[2001:db8::1]", 443),
+        ("http://[::1]:8080", "/", "[::1]:8080", 8080),
+    ])
+    func `what is left out is filled in`(text: String, target: String, authority: String, port: Int) throws {
+        let url = try #require(WebhookURL(rawValue: text))
+        #expect(url.target == target)
+        #expect(url.authority == authority)
+        #expect(url.port == port)
+    }
+
+    /// Each is read as different hosts by different parsers, or would break the request line.
+    @Test(arguments: [
+        "", "example.com", "//example.com", "ftp://example.com", "https:/example.com", "https://", "https:///path",
+        "https://user@example.com", "https://a:b@example.com", "https://example.com@10.0.0.1/",
+        "https://example.com\\@10.0.0.1/", "https://example.com#@10.0.0.1", "https://example.com/ x",
+        "https://exa mple.com", "https://example.com/\r\nHost: x", "https://example.com/\u{0}", "https://exämple.com",
+        "https://example.com:0", "https://example.com:65536", "https://example.com:", "https://example.com:+1",
+        "https://[::1", "https://::1/", "https://[example.com]/", "https://[1.2.3.4]/", "https://.example.com",
+        "https://a..b", "https://%31%32%37.0.0.1/",
+    ])
+    func `no webhook's URL`(text: String) { #expect(WebhookURL(rawValue: text) == nil) }
+
+    @Test func `one that is too long is none`() {
+        let path = String(repeating: "a", count: 1_980)
+        #expect(WebhookURL(rawValue: "https://example.com/\(path)") != nil)
+        #expect(WebhookURL(rawValue: "https://example.com/\(path)a") == nil)
+    }
+
+    @Test func `http needs leave, and so does an address that is not public`() throws {
+        let plain = try #require(WebhookURL(rawValue: "http://example.com"))
+        #expect(NetworkGuard().fault(of: plain)?.contains("GRANDSTAND_WEBHOOK_HTTP") ?? false)
+        #expect(NetworkGuard(allowsPlainHTTP: true).fault(of: plain) == nil)
+        let metadata = try #require(WebhookURL(rawValue: "https://169.254.169.254/latest"))
+        #expect(NetworkGuard().fault(of: metadata)?.contains("GRANDSTAND_WEBHOOK_NETWORKS") ?? false)
+    }
+}
