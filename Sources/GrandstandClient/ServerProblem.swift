@@ -18,6 +18,7 @@ public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible 
     public struct FieldFault: Sendable, Hashable, Decodable {
         /// A JSON Pointer into the body (RFC 6901), or a parameter's name.
         public let pointer: String
+        /// What was expected there.
         public let detail: String
     }
 
