@@ -22,7 +22,8 @@ extension Configuration {
         port = try settings.integer("GRANDSTAND_PORT", in: 0...65_535) ?? 8080
         tls = try Self.tls(settings)
         operationsPort = try settings.integer("GRANDSTAND_OPERATIONS_PORT", in: 0...65_535)
-        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000) ?? 2_000
+        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000) ?? 10_000
+        lookupRateLimit = try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000) ?? 0
         failureLimit = try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000) ?? 600
         maximumConnections = try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 1...1_000_000) ?? 10_000
         clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)

@@ -45,6 +45,8 @@ package struct Configuration: Sendable {
     package var operationsPort: Int?
     /// Requests a second of one key; 0: no limit.
     package var rateLimit: Double
+    /// Lookups a second of one key to this process; 0: no limit.
+    package var lookupRateLimit: Double
     /// Failed authentications a minute of one address; 0: no limit.
     package var failureLimit: Double
     /// Connections at a time; more wait to be accepted.

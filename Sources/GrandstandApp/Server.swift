@@ -170,6 +170,7 @@ package struct Server: Sendable {
                     limits: RateLimits(
                         .init(
                             requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,
+                            lookups: configuration.lookupRateLimit > 0 ? configuration.lookupRateLimit : nil,
                             failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
                     isSecure: configuration.tls != nil, logger: logger, metrics: metrics,
                     hasOwnOperationsPort: configuration.operationsPort != nil),

@@ -63,12 +63,16 @@ struct LaneTests {
             try stage.simulator.addFaults(
                 #"{"faults": [{"match": {"operation": "broadcast"}, "action": "delay", "seconds": 0.2}]}"#)
             var ids: [String] = []
+            let clock = ContinuousClock()
+            let start = clock.now
             for n in 0..<60 {
                 let alert = n == 20 || n == 40 ? #", "alert": {"title": "Goal"}"# : ""
                 ids.append(
                     try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}\#(alert)}"#))
             }
             ids.append(try await stage.broadcast(#"{"event": "end", "contentState": {"n": 60}}"#))
+            // One at a time while the updates come in, then the alerts, the newest and the end.
+            let possible = Int((clock.now - start) / .seconds(0.2)) + 5
             var states: [String: Int] = [:]
             var sent = 0
             for (n, id) in ids.enumerated() {
@@ -78,7 +82,7 @@ struct LaneTests {
                 if [20, 40, 60].contains(n) { #expect(state == "accepted") }
             }
             #expect(states == ["accepted": sent, "superseded": 61 - sent])
-            #expect((4...15).contains(sent), "\(sent) messages")
+            #expect((4...max(4, possible)).contains(sent), "\(sent) messages")
             let requests = try await stage.sent(sent)
             let numbers = requests.compactMap { $0.json["aps"]?["content-state"]?["n"]?.int }
             #expect(numbers == numbers.sorted() && numbers.last == 60)

@@ -22,7 +22,7 @@ struct Gate: Sendable {
             throw refusal(
                 "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
         }
-        context.rate.standing = limits.take(key.id, at: now)
+        context.rate.standing = limits.take(key.id, for: route.access, at: now)
         if let standing = context.rate.standing, standing.isExhausted {
             throw Problem(
                 .rateLimited,

@@ -7,11 +7,14 @@ package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
         /// Requests a second of one key; `nil`: no limit. Twice as many may come at once.
         package var requests: Double?
+        /// The same for lookups: millions of phones share one key, so they are counted for themselves.
+        package var lookups: Double?
         /// Failed authentications a minute of one address; `nil`: no limit.
         package var failures: Double?
 
-        package init(requests: Double?, failures: Double?) {
+        package init(requests: Double?, lookups: Double?, failures: Double?) {
             self.requests = requests
+            self.lookups = lookups
             self.failures = failures
         }
     }
@@ -21,17 +24,24 @@ package final class RateLimits: Sendable {
     static let capacity = 20_000
 
     private let requests: RateLimit.Policy?
+    private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
     private let keys = Mutex<[UUID: RateLimit]>([:])
+    private let lookingUp = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
 
     package init(_ settings: Settings) {
         requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
+        lookups = settings.lookups.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
         failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
     }
 
     /// Counts a request of a key; `nil`: there is no limit.
-    func take(_ key: UUID, at now: Date) -> RateLimit.Standing? {
+    func take(_ key: UUID, for access: Route.Access, at now: Date) -> RateLimit.Standing? {
+        if access == LookupRoutes.access {
+            guard let lookups else { return nil }
+            return lookingUp.withLock { Self.take(key, from: &$0, lookups, now) }
+        }
         guard let requests else { return nil }
         return keys.withLock { Self.take(key, from: &$0, requests, now) }
     }

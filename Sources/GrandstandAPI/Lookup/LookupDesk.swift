@@ -43,7 +43,7 @@ package struct LookupDesk: Sendable {
         let known = uri.withUTF8 { uri in Path(UnsafeRawBufferPointer(uri)).flatMap { find($0, secret) } }
         guard let known, case .found(let body) = known.answer else { return nil }
         let now = now()
-        let standing = limits.take(known.key.id, at: now)
+        let standing = limits.take(known.key.id, for: LookupRoutes.access, at: now)
         // The router says no.
         if let standing, standing.isExhausted { return nil }
         uses.used(known.key.id, at: now)
