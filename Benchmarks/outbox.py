@@ -137,7 +137,8 @@ def wait(condition, seconds):
     while sql(condition) != "t":
         if time.time() > end:
             sys.exit(f"not within {seconds} s: {condition}")
-        time.sleep(0.05)
+        # Asking takes processor from those who are measured, and when it was is read off the rows.
+        time.sleep(0.2)
 
 
 def audience(app, environment="production"):
@@ -224,7 +225,7 @@ def post_batches(stage, keys, n, size=500, at_once=4):
 
 
 def last_settled(expected, seconds=120):
-    wait("select count(*) = 0 from deliveries where settled_at is null", seconds)
+    wait("select not exists (select from deliveries where settled_at is null)", seconds)
     count, last = sql(
         "select count(*) filter (where state = 'accepted'), extract(epoch from max(settled_at)) from deliveries").split("|")
     if int(count) != expected:
@@ -252,7 +253,7 @@ def saturday(folder, lanes=10000, rounds=5):
             return made
 
         def latencies(ids):
-            wait("select count(*) = 0 from deliveries where settled_at is null", 60)
+            wait("select not exists (select from deliveries where settled_at is null)", 60)
             text = ",".join(f"'{i}'" for i in ids)
             return [float(line) for line in sql(
                 f"""select extract(epoch from d.settled_at - b.accepted_at) from deliveries d
@@ -281,7 +282,7 @@ def saturday(folder, lanes=10000, rounds=5):
             if n % 2:
                 beside.start()
             began = post_batches(stage, keys, n)
-            wait("select count(*) = 0 from deliveries where settled_at is null and priority <> 1", 120)
+            wait("select not exists (select from deliveries where settled_at is null and priority <> 1)", 120)
             if n % 2:
                 stop.set()
                 beside.join()
@@ -384,7 +385,7 @@ def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=16):
             capture_output=True, text=True)
         codes = re.search(r"status codes: .*", run.stdout)
         print(" ", re.search(r"finished in .*", run.stdout).group(), codes.group() if codes else "", flush=True)
-        wait("select count(*) = 0 from deliveries where settled_at is null", 60)
+        wait("select not exists (select from deliveries where settled_at is null)", 60)
         print("  states:", sql("select state, count(*) from deliveries group by 1").replace("\n", ", "))
         print("  newest lost:", sql(
             """select count(*) from lanes l where exists (select from deliveries d where d.lane = l.id)
@@ -442,7 +443,7 @@ def bloat(folder, deliveries=1000000, lanes=5000):
         done, began, last = 0, time.time(), 0
         while done < deliveries:
             post_batches(stage, keys, done)
-            wait("select count(*) = 0 from deliveries where settled_at is null", 120)
+            wait("select not exists (select from deliveries where settled_at is null)", 120)
             done += lanes
             if done * 10 // deliveries > last:
                 last = done * 10 // deliveries

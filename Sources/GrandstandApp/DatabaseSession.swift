@@ -7,8 +7,10 @@ package import Postgres
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// The outbox's connections.
+    /// Where broadcasts come in.
     package let outboxPool: PostgresPool
+    /// Where they are claimed and settled.
+    package let dispatchPool: PostgresPool
     private let cluster: PostgresCluster?
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
@@ -57,6 +59,8 @@ package struct DatabaseSession: Sendable {
     private init(url: String, cluster: PostgresCluster?, logger: Logger) {
         pool = PostgresPool(configuration: .stores(connectionString: url), logger: logger)
         outboxPool = PostgresPool(configuration: .outbox(connectionString: url), logger: logger)
+        // A claim and a settlement for each environment, leases, and wake-ups.
+        dispatchPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
         self.cluster = cluster
     }
 
@@ -75,6 +79,7 @@ package struct DatabaseSession: Sendable {
     package func close() async {
         await pool.close()
         await outboxPool.close()
+        await dispatchPool.close()
         await cluster?.stop()
     }
 

@@ -80,7 +80,7 @@ package struct Server: Sendable {
         let apps = PostgresAppStore(store)
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
-        let outbox = PostgresOutbox(outboxSessions)
+        let outbox = PostgresOutbox(outboxSessions, dispatch: Database(database.dispatchPool, sharing: store))
         let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
             source: PostgresLookupSource(store), events: events, keys: keys,

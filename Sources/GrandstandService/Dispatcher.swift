@@ -23,6 +23,10 @@ package final class Dispatcher: Service {
         /// The longest sleep: finds what no signal told of.
         package var pollInterval: Duration = .seconds(1)
 
+        /// Places that must be free for a claim while others are taken: each claim waits for the disk once, however
+        /// few lanes it takes.
+        var leastRoom: Int { max(1, min(batch, concurrency / 4)) }
+
         package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Duration) {
             self.concurrency = concurrency
             self.laneInterval = laneInterval
@@ -105,7 +109,10 @@ package final class Dispatcher: Service {
     /// - Returns: how long to sleep unless woken.
     private func round(_ start: (ClaimedDelivery) -> Void) async -> Duration {
         do {
-            let room = min(settings.batch, settings.concurrency - flights.count)
+            let free = settings.concurrency - flights.count
+            // The landing that makes enough room rings.
+            guard free >= settings.leastRoom else { return settings.pollInterval }
+            let room = min(settings.batch, free)
             let (admitted, pause) = circuit.withLock { circuit in
                 (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
             }
@@ -151,7 +158,8 @@ package final class Dispatcher: Service {
         let verdict = Verdict(
             answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: now(), jitter: .random(in: 0..<1))
         log(verdict, delivery)
-        flights.land(Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict))
+        let flying = flights.land(Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict))
+        if flying == settings.concurrency - settings.leastRoom { doorbell.ring() }
     }
 
     private func note(_ outcome: Circuit.Outcome) {
@@ -191,6 +199,8 @@ package final class Dispatcher: Service {
     }
 
     private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery) {
+        // What nobody reads is not worded, ten thousand times in a goal's second.
+        if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
             "apns-request-id": "\(delivery.message.requestID)", "attempt": "\(delivery.attempts)",

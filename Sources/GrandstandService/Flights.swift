@@ -39,12 +39,16 @@ final class Flights: Sendable {
     }
 
     /// A verdict is known; one on a delivery that was abandoned meanwhile is dropped.
-    func land(_ settlement: Settlement) {
-        state.withLock { state in
-            guard state.flying.removeValue(forKey: settlement.delivery) != nil else { return }
-            state.settlements.append(settlement)
+    ///
+    /// - Returns: how many are under way still.
+    @discardableResult
+    func land(_ settlement: Settlement) -> Int {
+        let count = state.withLock { state in
+            if state.flying.removeValue(forKey: settlement.delivery) != nil { state.settlements.append(settlement) }
+            return state.flying.count
         }
         doorbell.ring()
+        return count
     }
 
     func stopClaiming() { state.withLock { $0.isStopping = true } }

@@ -22,6 +22,12 @@ package struct Database: Sendable, PostgresQuerying {
         }
     }
 
+    /// Runs several queries in one round trip; they are one transaction, which commits with it.
+    @discardableResult
+    func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
+        try await translating { try await pool.withConnection { try await $0.pipeline(queries) } }
+    }
+
     /// Runs `body` in a transaction that commits when it returns and rolls back when it throws.
     ///
     /// Within `joining` it is a part of the transaction that was joined: it is undone alone, and commits with the rest.
@@ -112,10 +118,11 @@ extension PostgresConfiguration {
     /// are right whatever the statistics say; and they say the table is empty when it was, minutes before kick-off.
     /// Settling 100 messages took over 30 s by a plan made for an empty table.
     ///
-    /// Connections of its own also mean that a crowd that looks things up does not make a goal wait.
-    package static func outbox(connectionString: String) -> PostgresConfiguration {
+    /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims and
+    /// verdicts, do those who bring work.
+    package static func outbox(connectionString: String, connections: Int = 6) -> PostgresConfiguration {
         var configuration = stores(connectionString: connectionString)
-        configuration.maximumConnections = 6
+        configuration.maximumConnections = connections
         for plan in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }

@@ -9,6 +9,8 @@ struct Acceptance {
     /// What a target takes still.
     struct TargetState {
         var isOver: Bool
+        /// Of an event: something was sent for it before.
+        var isStarted = false
         /// In the order of the event's audiences; a channel's one.
         var lanes: [LaneState]
     }
@@ -67,7 +69,7 @@ struct Acceptance {
 
     /// Decides one item; a refusal leaves no trace.
     mutating func add(_ intake: BroadcastIntake) throws(Problem) -> Broadcast {
-        let id = UUID()
+        let id = UUID.drawn()
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now)
         broadcasts.append(
@@ -110,7 +112,7 @@ struct Acceptance {
             DeliveryRow(
                 broadcastID: id, lane: lane.id, isEnd: isEnd, isAlerting: plan.payload.alert != nil,
                 priority: plan.priority, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-                requestID: UUID(), channelID: lane.channelID)
+                requestID: .drawn(), channelID: lane.channelID)
         }
         deliveries += rows
         for (row, item) in zip(rows, plan.items) {
@@ -123,7 +125,7 @@ struct Acceptance {
         }
         if isEnd {
             fence(Set(rows.map(\.lane)), of: intake.target)
-        } else if let key = intake.target.eventKey {
+        } else if let key = intake.target.eventKey, targets[intake.target]?.isStarted == false {
             startedEvents.insert(key.rawValue)
         }
         return zip(plan.items, rows).map { item, row in

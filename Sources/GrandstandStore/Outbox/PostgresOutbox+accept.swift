@@ -132,7 +132,7 @@ extension PostgresOutbox {
         update deliveries d set state = 'superseded', settled_at = \(now), next_attempt_at = null
         where d.lane = any(\(lanes)) and d.settled_at is null and d.state <> 'sending' and not d.alerting
             and not d.is_end
-            and exists (select from deliveries n where n.lane = d.lane and n.id > d.id and n.settled_at is null)
+            and d.id < (select max(n.id) from deliveries n where n.lane = d.lane and n.settled_at is null)
         """
     }
 

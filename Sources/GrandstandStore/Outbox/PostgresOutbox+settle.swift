@@ -6,49 +6,59 @@ internal import Postgres
 extension PostgresOutbox {
     /// Does not wait for the disk. A crash of PostgreSQL may take the newest settlements back, never a claim after them:
     /// such a delivery is `sending` again and repeated with the same timestamp and request ID, which changes nothing.
+    ///
+    /// One round trip: every lane named is locked, whoever has it; what follows changes those that are this replica's.
     package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws {
-        try await database.transaction { connection in
-            let owned = try await Self.lockOwned(settlements.map(\.lane), replica: replica, on: connection)
-            let rows = settlements.compactMap { settlement in
-                owned[settlement.lane].map { SettlementRow(settlement, lane: $0) }
-            }
-            guard !rows.isEmpty else { return }
-            let gone = rows.filter(\.channelIsGone).map(\.settlement.delivery)
-            var statements: [PostgresQuery] = ["set local synchronous_commit = off", Self.judge(rows, now: now)]
-            let retried = rows.filter { $0.state == .queued }.map(\.settlement.lane)
-            // A retry is pointless once newer state waits behind it.
-            if !retried.isEmpty { statements.append(Self.supersede(lanes: retried, now: now)) }
-            let closed = rows.filter(\.lane.isClosed).map(\.settlement.lane)
-            if !closed.isEmpty { statements.append(Self.cancel(onClosed: closed, now: now)) }
-            if !gone.isEmpty { statements += Self.missing(gone, now: now) }
-            statements.append(Self.giveBack(rows, now: now))
-            // A closed lane's channel may retire once nothing is under way to it.
-            if !gone.isEmpty || rows.contains(where: \.lane.isFenced) {
-                statements.append("select pg_notify(\(WakeTopic.channels.rawValue), '')")
-            }
-            try await connection.pipeline(statements)
-        }
+        guard !settlements.isEmpty else { return }
+        let rows = settlements.map(SettlementRow.init)
+        let lanes = settlements.map(\.lane)
+        var statements: [PostgresQuery] = [
+            "select set_config('synchronous_commit', 'off', true)",
+            "select from lanes where id = any(\(lanes)) order by id for no key update",
+            Self.judge(rows, replica: replica, now: now),
+        ]
+        let retried = rows.filter { $0.state == .queued }.map(\.settlement.lane)
+        // A retry is pointless once newer state waits behind it.
+        if !retried.isEmpty { statements.append(Self.supersede(lanes: retried, now: now)) }
+        statements.append(Self.cancel(onClosed: lanes, now: now))
+        let gone = rows.filter(\.channelIsGone).map(\.settlement.delivery)
+        if !gone.isEmpty { statements += Self.missing(gone, replica: replica, now: now) }
+        statements.append(Self.giveBack(rows, replica: replica, now: now))
+        // A closed lane's channel may retire once nothing is under way to it.
+        statements.append(
+            """
+            select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!gone.isEmpty)
+                or exists (select from lanes where id = any(\(lanes)) and fenced_at is not null)
+            """)
+        try await dispatch.pipeline(statements)
     }
 
     /// The channels of these deliveries do not exist any more, unless their lanes got others since they were sent.
-    private static func missing(_ deliveries: [Int], now: Date) -> [PostgresQuery] {
+    private static func missing(_ deliveries: [Int], replica: UUID, now: Date) -> [PostgresQuery] {
         [
             """
             update channels c set state = 'missing', changed_at = \(now), reason = 'APNs does not know it any more'
             from deliveries d join lanes l on l.id = d.lane
-            where d.id = any(\(deliveries)) and c.id = l.channel and c.channel_id = d.channel_id and c.state = 'active'
+            where d.id = any(\(deliveries)) and l.leased_by = \(replica) and c.id = l.channel
+                and c.channel_id = d.channel_id and c.state = 'active'
             """,
             """
             update lanes l set channel = null from deliveries d join channels c on c.channel_id = d.channel_id
-            where d.id = any(\(deliveries)) and l.id = d.lane and c.id = l.channel
+            where d.id = any(\(deliveries)) and l.id = d.lane and l.leased_by = \(replica) and c.id = l.channel
             """,
         ]
     }
 
     package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
-        try await database.transaction { connection in
-            let owned = try await Self.lockOwned(deliveries.map(\.lane), replica: replica, on: connection)
-            let released = deliveries.filter { owned[$0.lane] != nil }
+        try await dispatch.transaction { connection in
+            let owned: Set<Int> = Set(
+                try await connection.query(
+                    """
+                    select id from lanes where id = any(\(deliveries.map(\.lane))) and leased_by = \(replica)
+                    order by id for no key update
+                    """
+                ).map { try $0.decode("id") })
+            let released = deliveries.filter { owned.contains($0.lane) }
             try await connection.pipeline([
                 """
                 update deliveries set state = 'queued', attempts = attempts - 1
@@ -66,30 +76,16 @@ extension PostgresOutbox {
         }
     }
 
-    /// Locks the lanes that are still this replica's.
-    private static func lockOwned(
-        _ lanes: [Int], replica: UUID, on connection: PostgresConnection
-    ) async throws -> [Int: OwnedLane] {
-        let rows = try await connection.query(
-            """
-            select id, closed_at is not null as is_closed, fenced_at is not null as is_fenced from lanes
-            where id = any(\(lanes)) and leased_by = \(replica) order by id for no key update
-            """)
-        return try rows.reduce(into: [:]) { owned, row in
-            owned[try row.decode("id")] = OwnedLane(
-                isClosed: try row.decode("is_closed"), isFenced: try row.decode("is_fenced"))
-        }
-    }
-
-    private static func judge(_ rows: [SettlementRow], now: Date) -> PostgresQuery {
+    private static func judge(_ rows: [SettlementRow], replica: UUID, now: Date) -> PostgresQuery {
         """
         update deliveries d set state = r.state::delivery_state, reason = coalesce(r.reason, d.reason),
             apns_unique_id = r.unique_id, next_attempt_at = r.next_attempt_at,
             settled_at = case when r.state = 'queued' then null else \(now)::timestamptz end
-        from unnest(\(rows.map(\.settlement.delivery)), \(rows.map(\.state.rawValue)), \(rows.map(\.reason)),
-            \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)))
-            as r(id, state, reason, unique_id, next_attempt_at)
-        where d.id = r.id and d.state = 'sending'
+        from unnest(\(rows.map(\.settlement.delivery)), \(rows.map(\.settlement.lane)), \(rows.map(\.state.rawValue)),
+            \(rows.map(\.reason)), \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)))
+            as r(id, lane, state, reason, unique_id, next_attempt_at)
+        join lanes l on l.id = r.lane
+        where d.id = r.id and d.state = 'sending' and l.leased_by = \(replica)
         """
     }
 
@@ -109,7 +105,7 @@ extension PostgresOutbox {
 
     /// One look at what each lane has pending: whether something of it is under way again, how urgent it is, and when its
     /// head may go.
-    private static func giveBack(_ rows: [SettlementRow], now: Date) -> PostgresQuery {
+    private static func giveBack(_ rows: [SettlementRow], replica: UUID, now: Date) -> PostgresQuery {
         """
         update lanes l set leased_by = null, leased_until = null, ready_at = greatest(l.ready_at, r.held_until),
             is_urgent = coalesce(p.is_urgent, false),
@@ -122,22 +118,14 @@ extension PostgresOutbox {
                 (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
                 (array_agg(d.expires_at order by d.id))[1] as expires_at
             from deliveries d where d.lane = r.id and d.settled_at is null) p
-        where l.id = r.id and p.is_under_way is not true
+        where l.id = r.id and l.leased_by = \(replica) and p.is_under_way is not true
         """
     }
-}
-
-/// A lane as it is when a verdict on its message comes.
-private struct OwnedLane {
-    /// The event was cancelled or the audience removed.
-    let isClosed: Bool
-    let isFenced: Bool
 }
 
 /// A verdict as the columns of `deliveries` have it.
 private struct SettlementRow {
     let settlement: Settlement
-    let lane: OwnedLane
     let state: Delivery.State
     var reason: String?
     var uniqueID: String?
@@ -146,9 +134,8 @@ private struct SettlementRow {
     var heldUntil: Date?
     var channelIsGone = false
 
-    init(_ settlement: Settlement, lane: OwnedLane) {
+    init(_ settlement: Settlement) {
         self.settlement = settlement
-        self.lane = lane
         switch settlement.verdict {
         case .accepted(let receipt):
             state = .accepted

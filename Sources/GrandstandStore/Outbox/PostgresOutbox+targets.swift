@@ -20,7 +20,8 @@ extension PostgresOutbox {
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let results = try await connection.pipeline([
             """
-            select key, ended_at is not null or cancelled_at is not null as is_over from events
+            select key, ended_at is not null or cancelled_at is not null as is_over,
+                first_update_at is not null as is_started from events
             where key = any(\(keys)) order by key for no key update
             """,
             """
@@ -33,7 +34,7 @@ extension PostgresOutbox {
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
         for row in results[0] {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
-                isOver: try row.decode("is_over"), lanes: [])
+                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
         }
         for row in results[1] {
             states[.event(try row.word("event_key"))]?.lanes.append(

@@ -9,11 +9,15 @@ internal import Postgres
 /// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
 package struct PostgresOutbox: Outbox {
     let database: Database
+    /// What claims and settles: never behind those who bring work.
+    let dispatch: Database
     let wakeUps: WakeUps
 
-    package init(_ database: Database) {
+    /// - Parameter dispatch: other connections for claiming and settling; `nil`: the same.
+    package init(_ database: Database, dispatch: Database? = nil) {
         self.database = database
-        wakeUps = WakeUps(database)
+        self.dispatch = dispatch ?? database
+        wakeUps = WakeUps(self.dispatch)
     }
 
     package func broadcast(_ id: UUID) async throws -> Broadcast? {

@@ -25,6 +25,8 @@ final class ClientCall: @unchecked Sendable {
     let timeout: Duration
     /// Ticks from the moment of the call, waiting included.
     let deadline: NIODeadline
+    /// The caller runs on the connection's loop.
+    var isFromLoop = false
     /// `nil` once the caller has its answer: that is what keeps it to one.
     var continuation: UnsafeContinuation<Outcome, Never>?
     var place = Place.submitted

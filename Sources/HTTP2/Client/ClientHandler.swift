@@ -109,6 +109,27 @@ final class ClientHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
+    // MARK: Answers
+
+    /// Shows how things stand and hands answers out. Those for other threads go there as one job: resumed from here,
+    /// the first would wake a thread that takes this one's processor, finds one caller to run and sleeps again, and so on
+    /// (a thread switch for every five to ten requests).
+    private func publish() {
+        let answers = streams.publish()
+        guard answers.count > 1, let context else {
+            for answer in answers { answer.continuation.resume(returning: answer.outcome) }
+            return
+        }
+        inbox.beginHandout()
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        Task { [inbox] in
+            for answer in answers { answer.continuation.resume(returning: answer.outcome) }
+            // Behind those who were just resumed.
+            await Task.yield()
+            if inbox.endHandout() { bound.eventLoop.execute { bound.value.wake() } }
+        }
+    }
+
     // MARK: Orders
 
     /// Called on the loop after the inbox got its first order of a batch.
@@ -120,11 +141,12 @@ final class ClientHandler: ChannelInboundHandler {
 
     /// A request from a caller on the loop: no inbox, no lock. Written with those that follow in the same turn.
     func start(_ call: ClientCall) {
+        call.isFromLoop = true
         streams.accept(call)
         accepted += 1
         if accepted >= Self.burst { return settle(now: .now()) }
         guard !isWakeScheduled else { return }
-        guard let context else { return streams.publish() }
+        guard let context else { return publish() }
         isWakeScheduled = true
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         context.eventLoop.execute { bound.value.wake() }
@@ -184,13 +206,13 @@ final class ClientHandler: ChannelInboundHandler {
     /// Brings everything up to date after a batch: starts what may start, writes, looks at the clock, publishes.
     private func settle(now: NIODeadline) {
         accepted = 0
-        guard let context, !streams.life.isClosed else { return streams.publish() }
+        guard let context, !streams.life.isClosed else { return publish() }
         do {
             // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
             if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
             repeat {
                 // Before the bytes go out: whoever sees what they do sees them counted.
-                streams.publish()
+                publish()
                 // May free streams: a RST_STREAM that goes out closes its own.
                 try driver.flush(context)
             } while context.channel.isWritable && streams.pump(atMost: Self.burst)
@@ -202,7 +224,7 @@ final class ClientHandler: ChannelInboundHandler {
         if driver.session != nil, driver.isFinished { return end(streams.violation ?? "the last request was answered") }
         if streams.life.isOpen, ready != nil { becomeReady() }
         heartbeat.awaiting(streams.streamsInUse > 0, now: now)
-        streams.publish()
+        publish()
         arm()
     }
 
@@ -210,7 +232,7 @@ final class ClientHandler: ChannelInboundHandler {
         logger.debug(
             "HTTP/2 connection open",
             metadata: ["host": "\(configuration.host)", "streams": "\(streams.streamLimit)"])
-        streams.publish()
+        publish()
         ready?.succeed()
         ready = nil
     }
@@ -229,7 +251,7 @@ final class ClientHandler: ChannelInboundHandler {
         driver.stop()
         timer?.task.cancel()
         timer = nil
-        streams.publish()
+        publish()
         logger.debug("HTTP/2 connection closed", metadata: ["host": "\(configuration.host)", "reason": "\(final)"])
         closed.fire(final)
         context?.close(promise: nil)

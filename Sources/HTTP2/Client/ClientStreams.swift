@@ -17,8 +17,10 @@ final class ClientStreams {
     private var line = WaitingLine()
     private var deadlines = DeadlineHeap()
     private var budget: StreamBudget
-    /// Answers their callers do not have yet.
+    /// Answers that callers on the loop do not have yet.
     private var answers: [ClientCall.Answer] = []
+    /// Those of callers elsewhere.
+    private var distantAnswers: [ClientCall.Answer] = []
     /// Body bytes of answers that are not whole yet.
     private var buffered = 0
 
@@ -39,14 +41,20 @@ final class ClientStreams {
     }
 
     /// Lets other threads see how things stand; then callers get their answers, so whoever has one sees its effects.
-    func publish() {
+    ///
+    /// - Returns: the answers of callers elsewhere, for the caller of this to hand out.
+    func publish() -> [ClientCall.Answer] {
         let now = ClientSnapshot(
             isUsable: life.isOpen, streamsInUse: budget.inUse, streamLimit: budget.limit, waiting: line.count,
             goAway: goAway)
         snapshot.withLockedValue { $0 = now }
-        guard !answers.isEmpty else { return }
-        for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-        answers.removeAll(keepingCapacity: true)
+        if !answers.isEmpty {
+            for answer in answers { answer.continuation.resume(returning: answer.outcome) }
+            answers.removeAll(keepingCapacity: true)
+        }
+        guard !distantAnswers.isEmpty else { return [] }
+        defer { distantAnswers = [] }
+        return distantAnswers
     }
 
     // MARK: Orders
@@ -158,7 +166,8 @@ final class ClientStreams {
     }
 
     private func answer(_ call: ClientCall, _ result: ClientCall.Outcome) {
-        if let answer = call.finish(result) { answers.append(answer) }
+        guard let answer = call.finish(result) else { return }
+        if call.isFromLoop { answers.append(answer) } else { distantAnswers.append(answer) }
     }
 
     private func returnWaiting() {

@@ -110,7 +110,8 @@ package final class HTTP2ClientConnection: Sendable {
     }
 
     private func order(_ command: ClientCommand) {
-        guard inbox.append(command) else { return }
+        let isUrgent = if case .start = command { false } else { true }
+        guard inbox.append(command, isUrgent: isUrgent) else { return }
         let handler = handler
         channel.eventLoop.execute { handler.value.wake() }
     }

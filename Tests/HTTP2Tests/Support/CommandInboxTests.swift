@@ -24,4 +24,22 @@ import Testing
         inbox.recycle(taken)
         #expect(inbox.takeAll() == [2])
     }
+
+    @Test func duringAHandoutTheLastOneWakesAndEveryFullBurst() {
+        let inbox = CommandInbox<Int>()
+        inbox.beginHandout()
+        #expect(!inbox.append(1))
+        #expect(inbox.append(2, isUrgent: true))
+        for number in 3..<CommandInbox<Int>.burst { #expect(!inbox.append(number)) }
+        #expect(inbox.append(64))
+        #expect(inbox.takeAll().count == 64)
+        #expect(!inbox.append(65))
+        inbox.beginHandout()
+        #expect(!inbox.endHandout(), "another one is under way")
+        #expect(inbox.endHandout())
+        #expect(inbox.takeAll() == [65])
+        inbox.beginHandout()
+        #expect(!inbox.endHandout(), "nothing came")
+        #expect(inbox.append(66))
+    }
 }

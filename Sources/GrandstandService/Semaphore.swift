@@ -1,0 +1,49 @@
+internal import Synchronization
+
+/// Bounds how many tasks do something at a time; the others follow in the order they came.
+final class Semaphore: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(places: Int) { state = Mutex(State(free: places)) }
+
+    /// Runs `body` in a place of its own. A task that is cancelled while it waits gets its turn all the same, and sees in
+    /// `body` that it was.
+    func withPlace<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter(isolation: isolated (any Actor)? = #isolation) async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free == 0 else {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// A place that is left goes to the next in line without becoming free in between.
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
