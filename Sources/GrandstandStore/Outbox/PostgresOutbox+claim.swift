@@ -92,17 +92,17 @@ extension PostgresOutbox {
     /// The timestamp is given once, above every earlier one of the lane, and kept on retries. A head left `sending` by a
     /// replica whose lease ended gives way to newer state like any other.
     ///
-    /// What becomes of a lane is decided in `due`, row by row, from indexes; what writes it down looks its one row up by
-    /// key. PostgreSQL takes a list it has just made for one row long, and compared two of them all with all: 30 ms of a
-    /// claim of 100.
+    /// What becomes of a lane is decided in `due`, row by row, from indexes; what writes it down looks its row up by key.
+    /// PostgreSQL takes a list it has just made for one row long and compared two of them all with all, 30 ms of a claim
+    /// of 100; and where it believed that little was pending, it read all that was, for each lane.
     private static func takeHeads(_ claim: LaneClaim, now: Date) -> PostgresQuery {
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         return """
             with due as materialized (
                 select l.id as lane, l.bundle_id as lane_bundle_id, l.environment as lane_environment, l.storage_policy,
                     l.channel, c.channel_id, h.id, h.broadcast_id, h.attempts + 1 as attempts, h.priority, h.expires_at,
-                    h.next_attempt_at, h.apns_expiration, h.apns_request_id, h.newest,
-                    coalesce(h.is_lane_urgent, false) as is_lane_urgent,
+                    h.next_attempt_at, h.apns_expiration, h.apns_request_id, w.given_up,
+                    coalesce(w.is_urgent, false) as is_urgent,
                     coalesce(h.apns_timestamp, greatest(\(clock), l.last_timestamp + 1)) as apns_timestamp,
                     coalesce(c.state in ('active', 'retiring')
                         and (h.next_attempt_at is null or h.next_attempt_at <= \(now))
@@ -110,16 +110,17 @@ extension PostgresOutbox {
                         and h.id is not null, false) as goes
                 from unnest(current_setting('grandstand.lanes')::bigint[]) as x(id) join lanes l on l.id = x.id
                 left join channels c on c.id = l.channel
-                left join lateral (
-                    select stays.*, bool_or(stays.is_end or stays.priority = 10) over () as is_lane_urgent
-                    from (select d.*, max(d.id) over () as newest from deliveries d
-                        where d.lane = l.id and d.settled_at is null and d.expires_at > \(now)) stays
-                    where stays.alerting or stays.is_end or stays.id = stays.newest order by stays.id limit 1) h on true
+                cross join lateral (
+                    select array_agg(id) filter (where not stays) as given_up, min(id) filter (where stays) as head,
+                        bool_or(is_end or priority = 10) filter (where stays) as is_urgent
+                    from (select d.id, d.is_end, d.priority, d.expires_at > \(now) and (d.alerting or d.is_end
+                            or d.id = max(d.id) filter (where d.expires_at > \(now)) over ()) as stays
+                        from deliveries d where d.lane = l.id and d.settled_at is null) pending) w
+                left join deliveries h on h.id = w.head
             ), settled as (
                 update deliveries d set settled_at = \(now), next_attempt_at = null,
                     state = case when d.expires_at <= \(now) then 'expired' else 'superseded' end::delivery_state
-                from due p where d.lane = p.lane and d.settled_at is null
-                    and (d.expires_at <= \(now) or not d.alerting and not d.is_end and d.id < p.newest)
+                from due p cross join unnest(p.given_up) as g(id) where d.id = g.id
             ), sent as (
                 update deliveries d set state = 'sending', attempts = p.attempts, next_attempt_at = null,
                     channel_id = p.channel_id, apns_timestamp = p.apns_timestamp
@@ -132,7 +133,7 @@ extension PostgresOutbox {
                         else l.last_timestamp end,
                     ready_at = case when p.goes then greatest(l.ready_at, \(now.addingTimeInterval(claim.laneInterval)))
                         else l.ready_at end,
-                    is_urgent = p.is_lane_urgent,
+                    is_urgent = p.is_urgent,
                     due_at = case when p.id is null then null
                         when p.goes then \(claim.leasedUntil)::timestamptz
                         when p.next_attempt_at > \(now) then p.next_attempt_at

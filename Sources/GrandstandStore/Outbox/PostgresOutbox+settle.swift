@@ -93,7 +93,7 @@ extension PostgresOutbox {
     private static func cancel(onClosed lanes: [Int], now: Date) -> PostgresQuery {
         """
         update deliveries d set state = 'cancelled', settled_at = \(now), next_attempt_at = null
-        from lanes l where l.id = any(\(lanes)) and l.closed_at is not null and d.lane = l.id
+        where d.lane = any(array(select id from lanes where id = any(\(lanes)) and closed_at is not null))
             and d.settled_at is null and d.state <> 'sending'
         """
     }
