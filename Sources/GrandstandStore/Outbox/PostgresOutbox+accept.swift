@@ -8,6 +8,7 @@ extension PostgresOutbox {
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
         let (results, topics) = try await database.transaction { connection in
+            if items.count >= Self.bulk { try await connection.query(Self.planning(rows: items.count)) }
             var acceptance = Acceptance(
                 targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now, plan: plan)
             let results = items.map { item in
@@ -74,7 +75,7 @@ extension PostgresOutbox {
     private static func write(_ acceptance: Acceptance, on connection: PostgresConnection) async throws {
         guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return }
         let lanes = Array(Set(acceptance.deliveries.map(\.lane))).sorted()
-        var statements = [insertBroadcasts(acceptance.broadcasts)]
+        var statements = [planning(rows: lanes.count), insertBroadcasts(acceptance.broadcasts)]
         if !lanes.isEmpty {
             statements += [
                 insertDeliveries(acceptance.deliveries), supersede(lanes: lanes, now: acceptance.now),

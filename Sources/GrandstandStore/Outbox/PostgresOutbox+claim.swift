@@ -77,7 +77,10 @@ extension PostgresOutbox {
                 limit r.share) d
             limit \(claim.limit)
             )
-            select set_config('grandstand.lanes', (select coalesce(array_agg(id), '{}')::text from locked), true)
+            select set_config('grandstand.lanes', ids::text, true),
+                set_config('plan_cache_mode',
+                    case when cardinality(ids) >= \(bulk) then 'force_custom_plan' else 'auto' end, true)
+            from (select coalesce(array_agg(id), '{}') as ids from locked) l
             """
     }
 

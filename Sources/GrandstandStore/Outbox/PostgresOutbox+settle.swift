@@ -13,7 +13,7 @@ extension PostgresOutbox {
         let rows = settlements.map(SettlementRow.init)
         let lanes = settlements.map(\.lane)
         var statements: [PostgresQuery] = [
-            "select set_config('synchronous_commit', 'off', true)",
+            "select set_config('synchronous_commit', 'off', true)", Self.planning(rows: rows.count),
             "select from lanes where id = any(\(lanes)) order by id for no key update",
             Self.judge(rows, replica: replica, now: now),
         ]

@@ -20,6 +20,16 @@ package struct PostgresOutbox: Outbox {
         wakeUps = WakeUps(self.dispatch)
     }
 
+    /// Rows from which a statement is planned anew for each use.
+    static let bulk = 10
+
+    /// For the rest of the transaction: plans are made for the tables as they are now. A cached one was made while there
+    /// was little in them, and then reading all of a table is as good as looking a row up: claims took 2 s each in the
+    /// first burst after some quiet updates. Planning takes about a millisecond, so what has few rows uses the cache.
+    static func planning(rows: Int) -> PostgresQuery {
+        "select set_config('plan_cache_mode', \(rows >= bulk ? "force_custom_plan" : "auto"), true)"
+    }
+
     package func broadcast(_ id: UUID) async throws -> Broadcast? {
         let rows = try await database.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
         return try await complete(Array(rows)).first
