@@ -75,11 +75,12 @@ extension PostgresOutbox {
     private static func write(_ acceptance: Acceptance, on connection: PostgresConnection) async throws {
         guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return }
         let lanes = Array(Set(acceptance.deliveries.map(\.lane))).sorted()
-        var statements = [planning(rows: lanes.count), insertBroadcasts(acceptance.broadcasts)]
+        // Foreign keys are checked row by row, by statements that would be planned anew for each.
+        var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
         if !lanes.isEmpty {
             statements += [
-                insertDeliveries(acceptance.deliveries), supersede(lanes: lanes, now: acceptance.now),
-                updateLanes(lanes, acceptance: acceptance),
+                insertDeliveries(acceptance.deliveries), planning(rows: lanes.count),
+                supersede(lanes: lanes, now: acceptance.now), updateLanes(lanes, acceptance: acceptance),
             ]
         }
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
