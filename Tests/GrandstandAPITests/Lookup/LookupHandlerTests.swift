@@ -194,7 +194,8 @@ private final class Line {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let desk = LookupDesk(
-            replica: replica, keys: Keys(), uses: noted, limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
+            replica: replica, keys: Keys(), uses: noted,
+            limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
             metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         try pipeline.addHandler(LookupHandler(desk: desk), position: .after(parser))
