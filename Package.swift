@@ -32,6 +32,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -41,6 +42,12 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+
+/// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
+let consoleTemplates = [
+    "app", "apps", "audit", "channels", "command", "commands", "event", "events", "layout", "overview", "pager",
+    "problem", "reconciliation", "reconciliations", "sign-in", "time",
+]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
 let benchmarks: [Target] =
@@ -91,6 +98,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
     ],
     targets: [
@@ -137,10 +145,17 @@ let package = Package(
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
+            name: "GrandstandConsole",
+            dependencies: ["Grandstand", "APNsWire", httpTypes, hummingbird, log, mustache, nioCore],
+            resources: consoleTemplates.map { .embedInCode("Templates/\($0).mustache") }
+                + [.embedInCode("Templates/style.css")],
+            swiftSettings: settings),
+        .target(
             name: "GrandstandApp",
             dependencies: [
-                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
-                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics", "WebhookClient",
+                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI", "GrandstandConsole",
+                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
+                "WebhookClient",
                 configuration, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1, nioPosix,
                 nioSSL, signals,
             ],
@@ -189,6 +204,12 @@ let package = Package(
             dependencies: [
                 "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", httpTypes, hummingbird, log, nioCore,
                 nioEmbedded, nioHTTP1,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandConsoleTests",
+            dependencies: [
+                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", argumentParser, hummingbird,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -31,6 +31,8 @@ package struct API: Sendable {
         package var readiness: @Sendable () async -> Readiness
         /// Seconds an ended event's channel is kept, for the quota's forecast.
         package var retireAfter: TimeInterval
+        /// What is served for people beside the API; `nil`: nothing.
+        package var pages: MountedPages?
         package var now: @Sendable () -> Date
 
         package init(
@@ -41,7 +43,7 @@ package struct API: Sendable {
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
-            now: @escaping @Sendable () -> Date
+            pages: MountedPages? = nil, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
             self.channels = channels
@@ -63,6 +65,7 @@ package struct API: Sendable {
             self.views = views
             self.readiness = readiness
             self.retireAfter = retireAfter
+            self.pages = pages
             self.now = now
         }
     }
@@ -105,8 +108,8 @@ package struct API: Sendable {
     /// What answers requests, for a server to run.
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
-        return router(access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes))
-            .buildResponder()
+        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
+        return router(all, pages: dependencies.pages).buildResponder()
     }
 
     /// What answers probes and asks for metrics on a port of their own.
@@ -122,7 +125,7 @@ package struct API: Sendable {
             metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
     }
 
-    private func router(_ table: RouteTable) -> Router<APIContext> {
+    private func router(_ table: RouteTable, pages: MountedPages? = nil) -> Router<APIContext> {
         let d = dependencies
         let metrics = d.access.metrics
         return table.router(
@@ -130,7 +133,8 @@ package struct API: Sendable {
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(
                 headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,
-                onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }))
+                onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }),
+            pages: pages)
     }
 
     private var health: HealthRoutes {

@@ -3,6 +3,7 @@ internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
 package import GrandstandAPI
+internal import GrandstandConsole
 internal import GrandstandService
 internal import GrandstandStore
 package import Logging
@@ -43,6 +44,7 @@ package struct Server: Sendable {
     package static func build(_ configuration: Configuration, logger: Logger) async throws -> Server {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
+        let templates = try ConsoleTemplates()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
         let webhookClient = try webhookClient(configuration)
         if configuration.roles.contains(.api) {
@@ -54,7 +56,7 @@ package struct Server: Sendable {
         let database = try await DatabaseSession.open(configuration.database, logger: logger)
         return Server(
             configuration, database: database, keyRing: keyRing, certificates: certificates,
-            webhookClient: webhookClient, logger: logger)
+            templates: templates, webhookClient: webhookClient, logger: logger)
     }
 
     private static func webhookClient(_ configuration: Configuration) throws -> WebhookClient {
@@ -71,7 +73,7 @@ package struct Server: Sendable {
 
     private init(
         _ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, certificates: TLSCertificates?,
-        webhookClient: WebhookClient, logger: Logger
+        templates: ConsoleTemplates, webhookClient: WebhookClient, logger: Logger
     ) {
         let metrics = ServerMetrics()
         let now: @Sendable () -> Date = { Date() }
@@ -162,6 +164,13 @@ package struct Server: Sendable {
         views = LiveViews(
             store: PostgresLiveStore(store), signals: signals,
             settings: .init(maximumStreams: configuration.streams), now: now, logger: logger)
+        let auditLog = PostgresAuditLog(store)
+        let console = Console(
+            Console.Dependencies(
+                apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
+                reconciliations: reconciliations, gateway: gateway, retireAfter: configuration.retireAfter,
+                isSecure: configuration.tls != nil, status: { $0.status }, now: now),
+            templates: templates)
         api = API(
             API.Dependencies(
                 apps: apps, channels: channels, events: events, lookups: lookups, outbox: outbox, keys: keys,
@@ -174,7 +183,7 @@ package struct Server: Sendable {
                             failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
                     isSecure: configuration.tls != nil, logger: logger, metrics: metrics,
                     hasOwnOperationsPort: configuration.operationsPort != nil),
-                quirks: quirks, auditLog: PostgresAuditLog(store), reconciliations: reconciliations, gateway: gateway,
+                quirks: quirks, auditLog: auditLog, reconciliations: reconciliations, gateway: gateway,
                 desk: desk,
                 reconciliationDesk: ReconciliationDesk(
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
@@ -182,7 +191,7 @@ package struct Server: Sendable {
                 intake: Intake(outbox: outbox, now: now),
                 webhooks: PostgresWebhookStore(store), webhookNetworks: configuration.webhookNetworks, views: views,
                 readiness: { await Readiness(of: database, gateway) },
-                retireAfter: configuration.retireAfter, now: now))
+                retireAfter: configuration.retireAfter, pages: .console(console), now: now))
     }
 
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within

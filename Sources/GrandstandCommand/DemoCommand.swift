@@ -26,6 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         // The match takes 140 minutes; its messages need not wait for one another here.
         try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
+            report.line("Console: \(stage.address.absoluteString)/console")
             try await DemoMatch(stage: stage, events: events, report: report).play()
             report.finish()
             let sent = stage.simulator.journal().count { $0.request.path.hasPrefix("/4/") && $0.status == 200 }

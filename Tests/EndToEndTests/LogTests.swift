@@ -27,6 +27,9 @@ struct LogTests {
                 _ = try await HTTPCaller(url: process.url, secret: other)("GET", "/v1/events")
                 _ = try await HTTPCaller(url: process.url, secret: "gs_guess-\(n)")("GET", "/v1/events")
             }
+            let browser = try await Browser(url: process.url).signedIn(with: secret)
+            #expect(try await browser.get("/console").status == 200)
+            #expect(try await browser.post("/console/sign-in", [("key", "gs_guess-console")]).status == 401)
             _ = try await until("all is sent") {
                 let page = try await caller("GET", "/v1/events/derby/broadcasts?limit=1").json
                 return page["items"]?[0]?["state"]?.string == "done" ? true : nil

@@ -14,25 +14,35 @@ struct Gate: Sendable {
     /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
     func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
         guard route.access != .open else { return nil }
-        let now = now()
         guard let secret = Self.bearer(request.headers[.authorization]) else {
-            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now)
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
         }
-        guard let key = try await keys.authenticate(String(secret)), !key.isExpired(at: now) else {
+        let key = try await identify(String(secret), context, for: route.access)
+        try Self.check(key, for: route.access)
+        uses.used(key.id, at: now())
+        if let bundleID = context.parameters.get("bundleId").flatMap(Self.bundleID), !key.covers(bundleID) {
+            throw Problem.bound(key)
+        }
+        return key
+    }
+
+    /// Whose key `secret` is, within its limits: what every way in begins with, however the secret came.
+    ///
+    /// - Throws: `unauthenticated`, counted for the address it came from; `rate-limited`.
+    func identify(
+        _ secret: String, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        let now = now()
+        guard let key = try await keys.authenticate(secret), !key.isExpired(at: now) else {
             throw refusal(
                 "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
         }
-        context.rate.standing = limits.take(key.id, for: route.access, at: now)
+        context.rate.standing = limits.take(key.id, for: access, at: now)
         if let standing = context.rate.standing, standing.isExhausted {
             throw Problem(
                 .rateLimited,
                 "The key \(key.name) may make \(standing.limit) requests a second. Try again in \(standing.reset) s.",
                 retryAfter: standing.reset)
-        }
-        try Self.check(key, for: route.access)
-        uses.used(key.id, at: now)
-        if let bundleID = context.parameters.get("bundleId").flatMap(Self.bundleID), !key.covers(bundleID) {
-            throw Problem.bound(key)
         }
         return key
     }

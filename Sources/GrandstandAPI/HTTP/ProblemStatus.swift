@@ -1,9 +1,9 @@
-internal import Grandstand
-internal import HTTPTypes
+package import Grandstand
+package import HTTPTypes
 
 extension Problem.Kind {
     /// The HTTP status of each kind: the one table.
-    var status: HTTPResponse.Status {
+    package var status: HTTPResponse.Status {
         switch self {
         case .malformedJSON: .badRequest
         case .unauthenticated: .unauthorized

@@ -80,27 +80,6 @@ extension APIContext {
     }
 }
 
-/// RFC 3986 percent-decoding.
-enum PercentEncoding {
-    /// `nil` for a broken escape or for bytes that are not UTF-8.
-    static func decode(_ text: String) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
-                else { return nil }
-                rest = rest.dropFirst(2)
-                bytes.append(value)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-}
-
 extension Request {
     /// The body's JSON value.
     ///

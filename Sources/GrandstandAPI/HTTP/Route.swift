@@ -70,8 +70,10 @@ struct RouteTable: Sendable {
         return matching.filter { $0.words == most }.map(\.route)
     }
 
-    /// A router with all routes, each behind its checks.
-    func router(gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings) -> Router<APIContext> {
+    /// A router with all routes, each behind its checks, and with `pages`, which answer for themselves.
+    func router(
+        gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings, pages: MountedPages? = nil
+    ) -> Router<APIContext> {
         let router = Router(context: APIContext.self)
         router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
         for route in routes {
@@ -81,6 +83,7 @@ struct RouteTable: Sendable {
                 return try await idempotency.answer(request, context, route)
             }
         }
+        pages?.mount(on: router, gate: gate)
         return router
     }
 }

@@ -16,6 +16,8 @@ struct DemoInvitation: Sendable {
 
               export KEY=\(stage.secret)
 
+            The console, for people: \(address)/console (sign in with that key).
+
               curl -s -H "Authorization: Bearer $KEY" \(address)/v1/quotas
 
               curl -s -X PUT -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\

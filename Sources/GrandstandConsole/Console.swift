@@ -1,0 +1,85 @@
+package import FoundationEssentials
+package import Grandstand
+package import HTTPTypes
+package import Hummingbird
+
+/// `/console`: pages for the people who run it. They read through the ports the API reads through, and change nothing.
+package struct Console: Sendable {
+    package struct Dependencies: Sendable {
+        package var apps: any AppStore
+        package var channels: any ChannelStore
+        package var events: any EventStore
+        package var outbox: any Outbox
+        package var quirks: any QuirkStore
+        package var auditLog: any AuditLog
+        package var reconciliations: any ReconciliationStore
+        package var gateway: any APNsGateway
+        /// Seconds an ended event's channel is kept, for the quota's forecast.
+        package var retireAfter: TimeInterval
+        /// HTTPS: the cookie never travels without it.
+        package var isSecure: Bool
+        /// The API's table of kinds and statuses.
+        package var status: @Sendable (Problem.Kind) -> HTTPResponse.Status
+        package var now: @Sendable () -> Date
+
+        package init(
+            apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
+            quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
+            gateway: any APNsGateway, retireAfter: TimeInterval, isSecure: Bool,
+            status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
+        ) {
+            self.apps = apps
+            self.channels = channels
+            self.events = events
+            self.outbox = outbox
+            self.quirks = quirks
+            self.auditLog = auditLog
+            self.reconciliations = reconciliations
+            self.gateway = gateway
+            self.retireAfter = retireAfter
+            self.isSecure = isSecure
+            self.status = status
+            self.now = now
+        }
+    }
+
+    /// Where the pages are.
+    package static let path = "/console"
+
+    private let dependencies: Dependencies
+    private let templates: ConsoleTemplates
+
+    package init(_ dependencies: Dependencies, templates: ConsoleTemplates) {
+        self.dependencies = dependencies
+        self.templates = templates
+    }
+
+    /// What answers requests for `path` and all below it.
+    package func responder() -> some HTTPResponder<ConsoleContext> {
+        let d = dependencies
+        let front = FrontDesk(templates: templates, isSecure: d.isSecure, status: d.status, now: d.now)
+        let router = Router(context: ConsoleContext.self)
+        router.add(middleware: ErrorPages(front: front))
+        SignInRoutes(front: front).add(to: router)
+        StyleRoute().add(to: router)
+        for route in pages {
+            router.on(RouterPath(route.path), method: .get) { request, context in
+                await front.show(route, request, context)
+            }
+        }
+        return router.buildResponder()
+    }
+
+    private var pages: [PageRoute] {
+        let d = dependencies
+        let groups: [[PageRoute]] = [
+            OverviewRoute(channels: d.channels, quirks: d.quirks, retireAfter: d.retireAfter).routes,
+            EventRoutes(events: d.events, outbox: d.outbox).routes,
+            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
+            ChannelRoutes(channels: d.channels).routes,
+            ReconciliationRoutes(store: d.reconciliations).routes,
+            AuditRoute(log: d.auditLog).routes,
+        ]
+        return groups.flatMap(\.self)
+    }
+}

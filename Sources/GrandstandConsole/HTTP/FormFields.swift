@@ -1,0 +1,59 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Fields of a form, as they come in a query or a body (`application/x-www-form-urlencoded`). What a person left empty
+/// was not said; a name said twice counts once, the last time.
+struct FormFields: Sendable, Equatable {
+    private var values: [String: String] = [:]
+
+    init(_ text: String) {
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = Self.decode(parts[0]), let value = Self.decode(parts[1]) else {
+                continue
+            }
+            values[name] = value
+        }
+    }
+
+    /// `nil` for a field that is not there or empty.
+    subscript(name: String) -> String? {
+        guard let value = values[name]?.trimmed, !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// - Throws: `invalid-request` for text that `convert` does not take.
+    func read<Value>(_ name: String, _ expectation: String, _ convert: (String) -> Value?) throws(Problem) -> Value? {
+        guard let text = self[name] else { return nil }
+        guard let value = convert(text) else {
+            throw Problem(.invalidRequest, "\(name) is \(JSONText.quoted(text)). \(expectation)")
+        }
+        return value
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type = Choice.self
+    ) throws(Problem) -> Choice? {
+        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return try read(name, "One of \(words) was expected.", Choice.init(rawValue:))
+    }
+
+    /// A day such as 2026-11-21, or an RFC 3339 time.
+    func date(_ name: String) throws(Problem) -> Date? {
+        try read(name, "A day such as 2026-11-21 or a time such as 2026-11-21T20:45:00Z was expected.") { text in
+            RFC3339.date(text) ?? (text.utf8.count == 10 ? RFC3339.date(text + "T00:00:00Z") : nil)
+        }
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        PercentEncoding.decode(String(text.map { $0 == "+" ? " " : $0 }))
+    }
+}
+
+extension String {
+    /// Without the white space around it, as it comes along when something is pasted.
+    var trimmed: String {
+        let start = drop { $0.isWhitespace }
+        return String(String(start.reversed()).drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,23 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Whether a form that is sent here comes from a page of ours: other sites must not sign anybody in or out.
+enum FormOrigin {
+    /// - Parameters:
+    ///   - site: `Sec-Fetch-Site`, which browsers send over HTTPS and to this machine.
+    ///   - origin: `Origin`, which they send with every POST.
+    ///   - authority: whom the request was for.
+    static func isOurs(site: String?, origin: String?, authority: String?) -> Bool {
+        if let site { return site == "same-origin" || site == "none" }
+        // No browser: there is nobody whose cookie could be misused.
+        guard let origin else { return true }
+        guard let authority, let scheme = ["https://", "http://"].first(where: origin.hasPrefix) else { return false }
+        return origin.dropFirst(scheme.count).lowercased() == authority.lowercased()
+    }
+
+    static func isOurs(_ request: Request) -> Bool {
+        isOurs(
+            site: request.headers[.secFetchSite], origin: request.headers[.origin],
+            authority: request.head.authority)
+    }
+}

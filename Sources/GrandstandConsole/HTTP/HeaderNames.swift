@@ -1,0 +1,8 @@
+internal import HTTPTypes
+
+// The literals are tokens of RFC 9110, so they have names.
+extension HTTPField.Name {
+    static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+    static let xForwardedProto = HTTPField.Name("X-Forwarded-Proto")!
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+}

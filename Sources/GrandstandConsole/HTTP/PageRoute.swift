@@ -1,0 +1,24 @@
+internal import Grandstand
+
+/// One page for signed-in people: where it is, which scope it takes, what it shows.
+struct PageRoute: Sendable {
+    typealias Handler = @Sendable (Visit) async throws -> Answer
+
+    enum Answer: Sendable {
+        case page(any ConsolePage)
+        /// Somewhere else in the console.
+        case elsewhere(String)
+    }
+
+    /// Hummingbird's syntax, from the root: `/console/events/:key`.
+    let path: String
+    /// `nil`: any key.
+    let scope: APIKey.Scope?
+    let handler: Handler
+
+    init(_ path: String, _ scope: APIKey.Scope?, _ handler: @escaping Handler) {
+        self.path = Console.path + path
+        self.scope = scope
+        self.handler = handler
+    }
+}

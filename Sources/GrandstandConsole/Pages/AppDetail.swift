@@ -1,0 +1,82 @@
+internal import APNsWire
+internal import Grandstand
+
+/// One app: who signs for it, and how APNs treats it.
+struct AppDetail: ConsolePage {
+    var template: TemplateName { .app }
+    let title: String
+    let bundleID: String
+    let topic: String
+    let limit: String
+    let createdAt: Moment
+    let updatedAt: Moment
+    let environments: [CredentialsRow]
+    let quirks: [QuirkRow]
+    let commands: [Command]
+
+    /// - Parameter quirks: departures from what Apple documents.
+    init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk]) {
+        title = app.name
+        bundleID = app.bundleID.rawValue
+        topic = app.bundleID.topic
+        limit = Wording.number(app.channelLimit)
+        createdAt = Moment(app.createdAt)
+        updatedAt = Moment(app.updatedAt)
+        environments = APNsEnvironment.allCases.map { CredentialsRow(app, $0, keyFiles[$0] ?? .missing) }
+        self.quirks = quirks.map(QuirkRow.init)
+        commands = [.putApp(app), .doctor(app.bundleID)]
+    }
+}
+
+/// Who signs in one environment.
+struct CredentialsRow: Sendable {
+    let environment: String
+    let teamID: String
+    let keyID: String
+    let keyFile: String
+    let isFine: Bool
+    let advice: String?
+    let channelsHref: String
+    let reconciliationsHref: String
+
+    init(_ app: App, _ environment: APNsEnvironment, _ state: KeyFileState) {
+        let credentials = app.credentials(in: environment)
+        let place = Audience.Selector(bundleID: app.bundleID, environment: environment)
+        self.environment = environment.rawValue
+        teamID = credentials.teamID
+        keyID = credentials.keyID
+        keyFile = state.rawValue
+        isFine = state == .ok
+        let file = "AuthKey_\(credentials.keyID).p8"
+        advice =
+            switch state {
+            case .ok: nil
+            case .missing: "Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR."
+            case .unreadable: "\(file) cannot be read as Apple's PEM key: check its rights, or download it again."
+            }
+        channelsHref = Place.channels(place)
+        reconciliationsHref = Place.reconciliations(place)
+    }
+}
+
+/// One departure of APNs from its documentation.
+struct QuirkRow: Sendable {
+    let environment: String
+    let quirk: String
+    let value: String
+    let documented: String
+    let evidence: String
+    let learnedAt: Moment
+    /// `nil`: an admin set it, and it stays.
+    let believedUntil: Moment?
+
+    init(_ quirk: Quirk) {
+        environment = quirk.environment.rawValue
+        self.quirk = quirk.name.rawValue
+        value = quirk.value
+        documented = quirk.name.documented
+        evidence = quirk.evidence
+        learnedAt = Moment(quirk.learnedAt)
+        believedUntil = quirk.believedUntil.map { Moment($0) }
+    }
+}

@@ -1,0 +1,111 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Channels of an app in an environment: the ledger's, or those that only Apple knows.
+struct ChannelList: ConsolePage {
+    var template: TemplateName { .channels }
+    let title: String
+    let bundleID: String
+    let appHref: String
+    let environment: String
+    let reconciliationsHref: String
+    let states: [Choice]
+    let policies: [Choice]
+    let eventKey: String
+    let isUnmanaged: Bool
+    let rows: [ChannelRow]
+    let unmanaged: [UnmanagedRow]
+    let pager: Pager
+    let commands: [Command]
+
+    /// The ledger's.
+    init(
+        _ app: Audience.Selector, _ page: Page<Channel>, _ filter: ChannelFilter, _ visit: Visit
+    ) {
+        let query = [
+            ("state", filter.state?.rawValue), ("storagePolicy", filter.storagePolicy?.rawValue),
+            ("eventKey", filter.eventKey?.rawValue), ("channelId", filter.channelID),
+        ]
+        var commands: [Command] = [.createChannel(app)]
+        if let channel = page.items.first {
+            commands += [.verifyChannel(channel.id, of: app), .deleteChannel(channel.id, of: app)]
+        }
+        self.init(
+            app, filter: filter, rows: page.items.map(ChannelRow.init), unmanaged: [], isUnmanaged: false,
+            pager: Pager(visit, query: query.map { (name: $0.0, value: $0.1) }, nextCursor: page.nextCursor),
+            commands: commands)
+    }
+
+    /// Those that only Apple knows.
+    init(_ app: Audience.Selector, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
+        let one = page.items.first.map { [Command.importChannel($0.channelID, of: app)] } ?? []
+        self.init(
+            app, filter: ChannelFilter(), rows: [], unmanaged: page.items.map(UnmanagedRow.init), isUnmanaged: true,
+            pager: Pager(visit, query: [(name: "managed", value: "false")], nextCursor: page.nextCursor),
+            commands: [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)] + one)
+    }
+
+    private init(
+        _ app: Audience.Selector, filter: ChannelFilter, rows: [ChannelRow], unmanaged: [UnmanagedRow],
+        isUnmanaged: Bool, pager: Pager, commands: [Command]
+    ) {
+        title = "Channels of \(app.bundleID), \(app.environment.rawValue)"
+        bundleID = app.bundleID.rawValue
+        appHref = Place.app(app.bundleID)
+        environment = app.environment.rawValue
+        reconciliationsHref = Place.reconciliations(app)
+        states = Choice.all(Channel.State.self, chosen: filter.state)
+        policies = Choice.all(StoragePolicy.self, chosen: filter.storagePolicy)
+        eventKey = filter.eventKey?.rawValue ?? ""
+        self.isUnmanaged = isUnmanaged
+        self.rows = rows
+        self.unmanaged = unmanaged
+        self.pager = pager
+        self.commands = commands
+    }
+}
+
+/// One channel of the ledger.
+struct ChannelRow: Sendable {
+    let id: String
+    let channelID: String
+    let storagePolicy: String
+    let state: String
+    let event: String
+    let eventHref: String?
+    let label: String
+    let reason: String
+    let advice: String?
+    let attempts: Int
+    let nextAttemptAt: Moment?
+    let createdAt: Moment
+
+    init(_ channel: Channel) {
+        id = channel.id.uuidString.lowercased()
+        channelID = channel.channelID ?? ""
+        storagePolicy = channel.storagePolicy.rawValue
+        state = channel.state.rawValue
+        event = channel.eventKey?.rawValue ?? ""
+        eventHref = channel.eventKey.map(Place.event)
+        label = channel.label ?? ""
+        reason = channel.reason ?? ""
+        advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)
+        attempts = channel.attempts
+        nextAttemptAt = channel.nextAttemptAt.map { Moment($0) }
+        createdAt = Moment(channel.createdAt)
+    }
+}
+
+/// One channel of Apple's list that the ledger does not know.
+struct UnmanagedRow: Sendable {
+    let channelID: String
+    let storagePolicy: String
+    let firstSeenAt: Moment
+
+    init(_ channel: UnmanagedChannel) {
+        channelID = channel.channelID
+        storagePolicy = channel.storagePolicy?.rawValue ?? "not asked yet"
+        firstSeenAt = Moment(channel.firstSeenAt)
+    }
+}

@@ -1,0 +1,16 @@
+internal import Grandstand
+
+/// A refusal, for people.
+struct ProblemPage: ConsolePage {
+    var template: TemplateName { .problem }
+    let title: String
+    let detail: String
+    /// In the log, and in what is told to whoever runs the server.
+    let requestID: String
+
+    init(_ problem: Problem, requestID: String) {
+        title = problem.kind == .notFound ? "No such page" : problem.kind.title
+        detail = problem.detail
+        self.requestID = requestID
+    }
+}

@@ -1,0 +1,14 @@
+/// The form to sign in with.
+struct SignIn: ConsolePage {
+    var template: TemplateName { .signIn }
+    let title = "Sign in"
+    /// Why the last try came to nothing.
+    let fault: String?
+    /// Where it goes on.
+    let next: String
+
+    init(returningTo target: String?, fault: String? = nil) {
+        next = Place.returning(to: target)
+        self.fault = fault
+    }
+}

@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What is around every page.
+struct Frame: Sendable {
+    let title: String
+    /// `nil` before signing in.
+    let visitor: Visitor?
+    let refresh: Refresh?
+    /// When the page was made.
+    let madeAt: Moment
+
+    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, now: Date) {
+        title = page.title
+        self.visitor = visitor
+        self.refresh = refresh
+        madeAt = Moment(now)
+    }
+}
+
+/// Who is signed in, and where they can go.
+struct Visitor: Sendable {
+    struct Link: Sendable {
+        let label: String
+        let href: String
+        let isCurrent: Bool
+    }
+
+    let keyName: String
+    /// The one app the key is for.
+    let boundTo: String?
+    /// Pages the key's scopes open.
+    let links: [Link]
+
+    /// - Parameter path: of the page that is shown.
+    init(key: APIKey, path: String) {
+        keyName = key.name
+        boundTo = key.bundleID?.rawValue
+        let all: [(label: String, href: String, scope: APIKey.Scope)] = [
+            ("Overview", Place.overview, .operate), ("Events", Place.events, .organise), ("Apps", Place.apps, .operate),
+            ("Audit log", Place.auditLog, .operate),
+        ]
+        links = all.filter { key.holds($0.scope) }.map { link in
+            let isBelow = link.href != Place.overview && path.hasPrefix(link.href + "/")
+            return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
+        }
+    }
+}
+
+/// A page that shows itself anew, and how to stop that: who reads slowly must be able to.
+struct Refresh: Sendable {
+    let seconds: Int
+    let isOff: Bool
+    /// The same page, with it switched over.
+    let otherwise: String
+
+    init(seconds: Int, path: String, query: String?, isOff: Bool) {
+        self.seconds = seconds
+        self.isOff = isOff
+        let kept = (query ?? "").split(separator: "&").filter { $0 != "refresh=off" }.map(String.init)
+        let changed = isOff ? kept : kept + ["refresh=off"]
+        otherwise = path + (changed.isEmpty ? "" : "?" + changed.joined(separator: "&"))
+    }
+}

@@ -1,0 +1,31 @@
+/// Every template: a file in Templates, in the binary.
+enum TemplateName: String, CaseIterable, Sendable {
+    // What pages are made of.
+    case layout, command, commands, pager, time
+    // Pages.
+    case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations
+    case signIn = "sign-in"
+
+    var bytes: [UInt8] {
+        switch self {
+        case .layout: PackageResources.layout_mustache
+        case .command: PackageResources.command_mustache
+        case .commands: PackageResources.commands_mustache
+        case .pager: PackageResources.pager_mustache
+        case .time: PackageResources.time_mustache
+        case .app: PackageResources.app_mustache
+        case .apps: PackageResources.apps_mustache
+        case .audit: PackageResources.audit_mustache
+        case .channels: PackageResources.channels_mustache
+        case .event: PackageResources.event_mustache
+        case .events: PackageResources.events_mustache
+        case .overview: PackageResources.overview_mustache
+        case .problem: PackageResources.problem_mustache
+        case .reconciliation: PackageResources.reconciliation_mustache
+        case .reconciliations: PackageResources.reconciliations_mustache
+        case .signIn: PackageResources.sign_in_mustache
+        }
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}

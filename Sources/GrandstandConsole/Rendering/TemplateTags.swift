@@ -1,0 +1,38 @@
+/// The tags of a Mustache template, to be checked before it is used.
+struct TemplateTags {
+    /// What stands between the braces, in order: `#rows`, `>time`, `name`.
+    let tags: [String]
+
+    init(_ text: String) {
+        var tags: [String] = []
+        var rest = text[...]
+        while let (start, end) = Self.next(in: rest) {
+            tags.append(String(rest[start..<end]))
+            rest = rest[end...]
+        }
+        self.tags = tags
+    }
+
+    /// Templates that this one is made of.
+    var parts: [String] {
+        tags.filter { $0.hasPrefix(">") || $0.hasPrefix("<") }.map { String($0.dropFirst()).trimmed }
+    }
+
+    /// Whether something reaches the page as it is: never here.
+    var hasUnescaped: Bool { tags.contains { $0.hasPrefix("{") || $0.hasPrefix("&") || $0.hasPrefix("=") } }
+
+    private static func next(in text: Substring) -> (Substring.Index, Substring.Index)? {
+        var index = text.startIndex
+        while let open = text[index...].firstIndex(of: "{") {
+            let second = text.index(after: open)
+            guard second < text.endIndex, text[second] == "{" else {
+                index = second
+                continue
+            }
+            let start = text.index(after: second)
+            let end = text[start...].firstIndex(of: "}") ?? text.endIndex
+            return (start, end)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,39 @@
+internal import APNsWire
+internal import Grandstand
+
+/// `/console/apps`: which apps there are, who signs for them, how APNs treats them.
+struct AppRoutes: Sendable {
+    let apps: any AppStore
+    let quirks: any QuirkStore
+    let gateway: any APNsGateway
+
+    var routes: [PageRoute] {
+        [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        let page = try await apps.apps(visit.page)
+        var rows: [AppRow] = []
+        for app in page.items where visit.key.covers(app.bundleID) {
+            rows.append(AppRow(app, keyFiles: await keyFiles(of: app)))
+        }
+        return .page(AppList(rows, nextCursor: page.nextCursor, visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        let bundleID = try visit.bundleID()
+        guard let app = try await apps.app(bundleID) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID).")
+        }
+        let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        return .page(AppDetail(app, keyFiles: await keyFiles(of: app), quirks: departures))
+    }
+
+    private func keyFiles(of app: App) async -> [APNsEnvironment: KeyFileState] {
+        var states: [APNsEnvironment: KeyFileState] = [:]
+        for environment in APNsEnvironment.allCases {
+            states[environment] = await gateway.keyFile(of: app.credentials(in: environment))
+        }
+        return states
+    }
+}

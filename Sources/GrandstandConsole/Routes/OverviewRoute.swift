@@ -1,0 +1,30 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// `/console`: the overview for ops; organisers find their events there.
+struct OverviewRoute: Sendable {
+    let channels: any ChannelStore
+    let quirks: any QuirkStore
+    let retireAfter: TimeInterval
+
+    var routes: [PageRoute] { [PageRoute("", nil, show)] }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        guard visit.key.holds(.operate) else {
+            if visit.key.holds(.organise) { return .elsewhere(Place.events) }
+            throw Problem(
+                .forbidden,
+                "The console needs a key with the scope operate or organise; the key \(visit.key.name) has neither. Sign "
+                    + "out, and in again with another one.")
+        }
+        let quotas = try await channels.quotas(now: visit.now, retireAfter: retireAfter)
+            .filter { visit.key.covers($0.bundleID) }
+        var capabilityOff: Set<Audience.Selector> = []
+        for bundleID in Set(quotas.map(\.bundleID)) {
+            let off = try await quirks.quirks(of: bundleID)
+                .filter { $0.name == .broadcastFeature && $0.isDeparture }
+            capabilityOff.formUnion(off.map { Audience.Selector(bundleID: bundleID, environment: $0.environment) })
+        }
+        return .page(Overview(quotas, capabilityOff: capabilityOff))
+    }
+}

@@ -1,0 +1,34 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// `/console/apps/{bundleId}/{environment}/reconciliations`: what was found, and what was done about it.
+struct ReconciliationRoutes: Sendable {
+    let store: any ReconciliationStore
+
+    var routes: [PageRoute] {
+        let base = "/apps/:bundleId/:environment/reconciliations"
+        return [PageRoute(base, .operate, list), PageRoute(base + "/:id", .operate, show)]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        let app = try visit.app()
+        var request = visit.page
+        request.limit = 20
+        let page = try await store.reports(of: app, request)
+        let reports = try page.items.map { bytes in try ReconciliationReading(bytes) }
+        return .page(ReconciliationList(app, reports, nextCursor: page.nextCursor, visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        let app = try visit.app()
+        let id = try visit.id(orThrow: .reconciliationNotFound)
+        guard let report = try await store.report(id, of: app) else {
+            throw Problem(
+                .reconciliationNotFound,
+                "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "
+                    + "last 50 are kept.")
+        }
+        return .page(ReconciliationDetail(try ReconciliationReading(report), app))
+    }
+}

@@ -1,0 +1,64 @@
+internal import APNsWire
+internal import Grandstand
+
+/// What to do about what Apple, or the way there, did not take. Pure: the reason decides.
+enum Advice {
+    /// About a delivery that was rejected or expired; `nil` for any other.
+    static func delivery(_ state: Delivery.State, reason: String?) -> String? {
+        switch state {
+        case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
+        case .expired:
+            if let advice = known(reason) {
+                "It was tried until its time ran out. \(advice)"
+            } else if reason != nil {
+                "It was tried until its time ran out. Look whether APNs can be reached (grandstand doctor); what it said "
+                    + "is newer than silence, so send the newest state."
+            } else {
+                "It waited until its time ran out: for its channel (see the audience above), or for its turn. Give the "
+                    + "next one more time with expiresIn."
+            }
+        case .waiting, .queued, .sending, .accepted, .superseded, .cancelled: nil
+        }
+    }
+
+    /// About a channel in a state that waits or failed.
+    static func channel(reason: String?) -> String? {
+        if reason == Problem.Kind.quotaExhausted.rawValue {
+            return "The app has no place left. End or cancel events that are over, or raise the app's limit; it is "
+                + "created by itself as soon as there is a place."
+        }
+        return known(reason)
+    }
+
+    private static func known(_ reason: String?) -> String? {
+        guard let reason = reason.map(APNsReason.init), let status = reason.status else { return nil }
+        switch reason {
+        case .broadcastFeatureNotEnabled: return capability
+        case .payloadTooLarge:
+            return "Shorten contentState or alert: Apple takes \(Wording.number(APNsLimits.broadcastPayload)) bytes."
+        case .badExpirationDate:
+            return "Apple does not take this expiration on a channel of this storage policy. Leave apnsExpiration out."
+        default: break
+        }
+        switch reason.meaning(status: status) {
+        case .badRequest:
+            return "Apple found the request malformed; repeating it cannot help. Correct the broadcast, or report the "
+                + "request ID."
+        case .channelGone:
+            return "Apple no longer had the channel. The event gets another by itself; send the newest state again."
+        case .configuration:
+            return "The app's registration at Apple stands in the way: check the bundle ID and the key's team "
+                + "(grandstand doctor)."
+        case .credentials:
+            return "Apple did not take the key: check the key file, the key ID and the team ID (grandstand doctor)."
+        case .quota:
+            return "Apple has no place left for this app: delete channels nobody needs, see its reconciliations."
+        case .throttled:
+            return "Apple asked to slow down. Send less often, or give broadcasts more time with expiresIn."
+        case .unavailable: return "Apple had trouble of its own. Send the newest state again."
+        }
+    }
+
+    static let capability =
+        "Turn the Broadcast Capability of the App ID on in Apple's developer account (Identifiers, Push Notifications)."
+}

@@ -1,0 +1,129 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What to run for something the console only shows, ready to be pasted into a shell.
+struct Command: Sendable, Equatable {
+    /// What it does, for people.
+    let what: String
+    /// The line, quoted for a POSIX shell.
+    let line: String
+
+    init(_ what: String, _ words: [String]) {
+        self.what = what
+        line = (["grandstand"] + words).map(Self.quoted).joined(separator: " ")
+    }
+
+    static func quota() -> Command { Command("Show the quotas", ["quota"]) }
+
+    static func putApp(_ app: App, limit: Int? = nil) -> Command {
+        Command(
+            "Change name, team, key or limit",
+            [
+                "app", "put", app.bundleID.rawValue, "--name", app.name, "--team", app.credentials.teamID, "--key",
+                app.credentials.keyID, "--limit", String(limit ?? app.channelLimit),
+            ])
+    }
+
+    static func registerApp() -> Command {
+        Command(
+            "Register an app",
+            ["app", "put", "com.example.App", "--name", "NAME", "--team", "TEAMID", "--key", "KEYID"])
+    }
+
+    static func doctor(_ bundleID: BundleID) -> Command {
+        Command("Check keys, capability and the way to Apple", ["doctor", "--app", bundleID.rawValue])
+    }
+
+    static func putEvent() -> Command {
+        Command(
+            "Declare an event",
+            [
+                "event", "put", "KEY", "--name", "NAME", "--audience", "com.example.App:production:noMessageStored",
+            ])
+    }
+
+    static func cancelEvent(_ key: EventKey) -> Command {
+        Command("Cancel the event and retire its channels", ["event", "cancel", key.rawValue])
+    }
+
+    static func sendUpdate(_ key: EventKey) -> Command {
+        Command("Send an update", ["broadcast", "send", key.rawValue, "--content-state", "@state.json"])
+    }
+
+    static func sendEnd(_ key: EventKey) -> Command {
+        Command("Send the end", ["broadcast", "send", key.rawValue, "--end", "--content-state", "@state.json"])
+    }
+
+    static func withdraw(_ id: String) -> Command {
+        Command("Withdraw a broadcast of which nothing was sent", ["broadcast", "cancel", id])
+    }
+
+    static func createChannel(_ app: Audience.Selector) -> Command {
+        Command("Create a channel", ["channel", "create"] + words(app) + ["--storage-policy", "noMessageStored"])
+    }
+
+    static func verifyChannel(_ id: UUID, of app: Audience.Selector) -> Command {
+        Command(
+            "Ask Apple about a channel", ["channel", "get"] + words(app) + [id.uuidString.lowercased(), "--verify"])
+    }
+
+    static func deleteChannel(_ id: UUID, of app: Audience.Selector) -> Command {
+        Command("Delete a channel", ["channel", "delete"] + words(app) + [id.uuidString.lowercased()])
+    }
+
+    /// Options stand first: an ID of Apple's may begin with a hyphen, and `--` ends them.
+    static func importChannel(_ channelID: String, of app: Audience.Selector) -> Command {
+        Command("Take over one channel", ["channel", "import"] + words(app) + ["--", channelID])
+    }
+
+    /// What of a reconciliation shall be done; none of it: look only.
+    enum Reconciling: String, Sendable, CaseIterable {
+        case look = ""
+        case apply = "--apply"
+        case adopt = "--adopt"
+        case deleteUnmanaged = "--delete-unmanaged"
+        case recreate = "--recreate"
+
+        fileprivate var what: String {
+            switch self {
+            case .look: "Compare with Apple's list, changing nothing"
+            case .apply: "Replace what Apple lost"
+            case .adopt: "Take over what others made"
+            case .deleteUnmanaged: "Delete what others made, past its grace, within the budget"
+            case .recreate: "Take the loss for true: every live event gets a new channel"
+            }
+        }
+
+        fileprivate var flags: [String] {
+            switch self {
+            case .look: []
+            case .apply: [rawValue]
+            case .adopt, .deleteUnmanaged, .recreate: [Self.apply.rawValue, rawValue]
+            }
+        }
+    }
+
+    static func reconcile(_ app: Audience.Selector, _ doing: Reconciling) -> Command {
+        Command(doing.what, ["reconcile"] + words(app) + doing.flags)
+    }
+
+    private static func words(_ app: Audience.Selector) -> [String] {
+        [app.bundleID.rawValue, app.environment.rawValue]
+    }
+
+    /// A word as a shell takes it. Text with control characters is not for pasting: a person fills it in.
+    static func quoted(_ word: String) -> String {
+        guard word.unicodeScalars.allSatisfy({ !HTMLText.isDeceptive($0) }) else { return "'…'" }
+        let plain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-._:/@+=,".utf8.contains(byte)
+            }
+        }
+        if plain, !word.isEmpty { return word }
+        return "'" + word.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+    }
+}

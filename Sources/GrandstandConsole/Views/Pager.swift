@@ -1,0 +1,29 @@
+internal import Grandstand
+
+/// The way through a long list.
+struct Pager: Sendable {
+    /// The first page; `nil` on it.
+    let start: String?
+    /// `nil` on the last page.
+    let onward: String?
+    let isNeeded: Bool
+
+    /// - Parameter query: what the list is narrowed by; it stays.
+    init(_ visit: Visit, query: [(name: String, value: String?)] = [], nextCursor: String?) {
+        start = visit.isAtStart ? nil : Place.link(visit.path, query)
+        onward = nextCursor.map { Place.link(visit.path, query + [("cursor", $0)]) }
+        isNeeded = start != nil || onward != nil
+    }
+}
+
+/// One entry of a select box.
+struct Choice: Sendable {
+    let value: String
+    let isChosen: Bool
+
+    static func all<Word: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ type: Word.Type, chosen: Word?
+    ) -> [Choice] {
+        Word.allCases.map { Choice(value: $0.rawValue, isChosen: $0 == chosen) }
+    }
+}

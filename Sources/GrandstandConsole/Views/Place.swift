@@ -1,0 +1,51 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Where the pages are: the one place that writes their addresses.
+enum Place {
+    static let overview = Console.path
+    static let events = Console.path + "/events"
+    static let apps = Console.path + "/apps"
+    static let auditLog = Console.path + "/audit-log"
+    static let signIn = Console.path + "/sign-in"
+    static let signOut = Console.path + "/sign-out"
+    static let style = Console.path + "/style.css"
+
+    static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
+
+    static func app(_ bundleID: BundleID) -> String { apps + "/" + PercentEncoding.encode(bundleID.rawValue) }
+
+    static func channels(_ app: Audience.Selector) -> String { place(app) + "/channels" }
+
+    static func reconciliations(_ app: Audience.Selector) -> String { place(app) + "/reconciliations" }
+
+    static func reconciliation(_ id: String, of app: Audience.Selector) -> String {
+        reconciliations(app) + "/" + PercentEncoding.encode(id)
+    }
+
+    private static func place(_ selector: Audience.Selector) -> String {
+        app(selector.bundleID) + "/" + selector.environment.rawValue
+    }
+
+    /// `path` with the query's parameters that have a value.
+    static func link(_ path: String, _ query: [(name: String, value: String?)]) -> String {
+        let pairs = query.compactMap { pair in pair.value.map { "\(pair.name)=\(PercentEncoding.encode($0))" } }
+        return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
+    }
+
+    /// The sign-in page, from which one comes back to `target`.
+    static func signIn(returningTo target: String) -> String {
+        link(signIn, [("next", target == overview ? nil : target)])
+    }
+
+    /// Where somebody goes who signed in: a page of the console, wherever a link wanted to send them.
+    static func returning(to target: String?) -> String {
+        guard let target, target.hasPrefix(Console.path),
+            target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+            target.utf8.count <= 2_048, !target.hasPrefix(signIn), !target.hasPrefix(signOut)
+        else { return overview }
+        let rest = target.dropFirst(Console.path.count)
+        return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?") ? target : overview
+    }
+}

@@ -1,0 +1,99 @@
+internal import Grandstand
+
+/// A reconciliation's report, read off the JSON it is kept as. What a newer version wrote and this one does not know is
+/// left out; what is not there is empty.
+struct ReconciliationReading: Sendable {
+    struct Channel: Sendable {
+        let id: String
+        let channelID: String
+        let storagePolicy: String
+        let eventKey: String
+        let firstSeenAt: String?
+    }
+
+    struct Action: Sendable {
+        let name: String
+        let channelID: String
+        let eventKey: String
+        let done: Bool
+        let detail: String
+    }
+
+    let id: String
+    let actor: String
+    let startedAt: String
+    let finishedAt: String
+    let applied: Bool
+    let apple: Int
+    let ledger: Int
+    let matched: Int
+    let alarm: ReconciliationReport.Alarm?
+    let notes: [String]
+    let missing: [Channel]
+    let unmanaged: [Channel]
+    let actions: [Action]
+    /// The lists were left out: the report itself has them.
+    let isAbridged: Bool
+
+    /// - Throws: `malformed-json`, which the database does not hold.
+    init(_ bytes: [UInt8]) throws(Problem) {
+        let json = try JSONValue(parsing: bytes)
+        id = json.text("id")
+        actor = json.text("actor")
+        startedAt = json.text("startedAt")
+        finishedAt = json.text("finishedAt")
+        applied = json.flag("applied")
+        apple = json.integer("apple")
+        ledger = json.integer("ledger")
+        matched = json.integer("matched")
+        alarm = ReconciliationReport.Alarm(rawValue: json.text("alarm"))
+        notes = json.items("notes").compactMap(\.string)
+        missing = json.items("missing").map(Channel.init)
+        unmanaged = json.items("unmanaged").map(Channel.init)
+        actions = json.items("actions").map(Action.init)
+        isAbridged = json.flag("abridged")
+    }
+}
+
+extension ReconciliationReading.Channel {
+    fileprivate init(_ json: JSONValue) {
+        let firstSeenAt = json.text("firstSeenAt")
+        self.init(
+            id: json.text("id"), channelID: json.text("channelId"), storagePolicy: json.text("storagePolicy"),
+            eventKey: json.text("eventKey"), firstSeenAt: firstSeenAt.isEmpty ? nil : firstSeenAt)
+    }
+}
+
+extension ReconciliationReading.Action {
+    fileprivate init(_ json: JSONValue) {
+        self.init(
+            name: json.text("action"), channelID: json.text("channelId"), eventKey: json.text("eventKey"),
+            done: json.flag("done"), detail: json.text("detail"))
+    }
+}
+
+extension JSONValue {
+    fileprivate func member(_ name: String) -> JSONValue? {
+        guard case .object(let members) = kind else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    fileprivate var string: String? { if case .string(let text) = kind { text } else { nil } }
+
+    fileprivate func text(_ name: String) -> String { member(name)?.string ?? "" }
+
+    fileprivate func integer(_ name: String) -> Int {
+        guard case .number(let text)? = member(name)?.kind else { return 0 }
+        return Int(text) ?? 0
+    }
+
+    fileprivate func flag(_ name: String) -> Bool {
+        guard case .bool(let value)? = member(name)?.kind else { return false }
+        return value
+    }
+
+    fileprivate func items(_ name: String) -> [JSONValue] {
+        guard case .array(let items)? = member(name)?.kind else { return [] }
+        return items
+    }
+}

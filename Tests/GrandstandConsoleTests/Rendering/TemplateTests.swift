@@ -1,0 +1,127 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandConsole
+
+/// Templates and the pages made of them.
+struct TemplateTests {
+    private static let parts: Set<TemplateName> = [.layout, .command, .commands, .pager, .time]
+
+    @Test func `every page renders, whole`() throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples()
+        var seen: Set<TemplateName> = []
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            #expect(html.hasPrefix("<!doctype html>"), "\(page.template)")
+            #expect(html.hasSuffix("</html>\n"), "\(page.template)")
+            #expect(html.contains("<title>\(page.title)"), "\(page.template)")
+            #expect(!html.contains("{{") && !html.contains("Optional("), "\(page.template)")
+            for tag in ["table", "tr", "td", "section", "dl", "dd", "form", "a", "bdi", "select", "code", "p"] {
+                let opened =
+                    html.components(separatedBy: "<\(tag)>").count + html.components(separatedBy: "<\(tag) ").count - 2
+                #expect(opened == html.components(separatedBy: "</\(tag)>").count - 1, "\(tag) in \(page.template)")
+            }
+            #expect(html.components(separatedBy: "<table>").count == html.components(separatedBy: "<caption>").count)
+            #expect(!html.contains("<script") && !html.contains("style="))
+            seen.insert(page.template)
+        }
+        #expect(seen == Set(TemplateName.allCases).subtracting(Self.parts))
+    }
+
+    /// A name that a template gets wrong would leave its place empty, in silence.
+    @Test func `every name a template reads is a name of what it is given`() throws {
+        let samples = try Samples()
+        var given: [TemplateName: Set<String>] = [:]
+        for page in try samples.pages() {
+            Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
+        }
+        for (template, names) in given {
+            let unknown = try Self.names(of: template).subtracting(names)
+            #expect(unknown.isEmpty, "\(template)")
+        }
+    }
+
+    /// The names of all stored properties of `value` and of what is in it.
+    private static func collect(_ value: Any, into names: inout Set<String>) {
+        for child in Mirror(reflecting: value).children {
+            if let label = child.label { names.insert(label) }
+            collect(child.value, into: &names)
+        }
+    }
+
+    /// The names a template and its parts read.
+    private static func names(of template: TemplateName) throws -> Set<String> {
+        let tags = TemplateTags(template.text)
+        var names: Set<String> = []
+        for tag in tags.tags where !"><$/!".contains(tag.first ?? "!") {
+            var name = tag.drop { "#^".contains($0) }
+            if let open = name.firstIndex(of: "(") { name = name[name.index(after: open)...].dropLast() }
+            if name == "." { continue }
+            names.formUnion(name.split(separator: ".").map(String.init))
+        }
+        for part in tags.parts { names.formUnion(try Self.names(of: try #require(TemplateName(rawValue: part)))) }
+        return names
+    }
+
+    @Test func `every command a page shows is one the program takes`() throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples(text: "O'Neill's \"final\"")
+        var lines: Set<String> = []
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            for part in html.components(separatedBy: #"<code class="command">"#).dropFirst() {
+                let line = try #require(part.components(separatedBy: "</code>").first)
+                lines.insert(
+                    line.replacingOccurrences(of: "&#39;", with: "'").replacingOccurrences(of: "&quot;", with: "\"")
+                        .replacingOccurrences(of: "&amp;", with: "&"))
+            }
+        }
+        #expect(lines.count > 10)
+        for line in lines {
+            let words = try Self.words(of: line)
+            #expect(words.first == "grandstand")
+            #expect(throws: Never.self, "\(line)") { _ = try GrandstandTool.parseAsRoot(Array(words.dropFirst())) }
+        }
+    }
+
+    /// The words of a line as a shell has them: quotes and backslashes, nothing else.
+    private static func words(of line: String) throws -> [String] {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "for word in \(line); do printf '%s\\n' \"$word\"; done"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `text from outside stays text on every page`() throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples(text: "<script>x</script>\"\u{301} onfocus='x'\u{202E}&{{key}}")
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            #expect(!html.unicodeScalars.contains("\u{202E}"), "\(page.template)")
+            #expect(!html.contains("<script"), "\(page.template)")
+            // By scalars, as browsers read.
+            let scalars = Array(html.unicodeScalars)
+            let accented = scalars.indices.dropFirst().filter { scalars[$0] == "\u{301}" }
+            #expect(accented.allSatisfy { scalars[$0 - 1] == ";" }, "\(page.template)")
+            #expect(html.contains("&lt;script&gt;"), "\(page.template)")
+        }
+    }
+
+    @Test(arguments: [
+        ("{{{name}}}", "unescaped"), ("{{&name}}", "unescaped"), ("{{=<% %>=}}", "unescaped"),
+        ("{{>nothing}}", "nothing"), ("{{<nothing}}{{/nothing}}", "nothing"), ("{{#rows}}", "does not parse"),
+    ])
+    func `a template with a mistake is found when it is parsed`(text: String, what: String) throws {
+        _ = try ConsoleTemplates()
+        let fault = #expect(throws: TemplateFault.self) { try ConsoleTemplates.template("test", text) }
+        #expect(fault?.description.contains(what) == true)
+    }
+}

@@ -1,0 +1,59 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandConsole
+
+/// What people are told to do.
+struct AdviceTests {
+    @Test(arguments: APNsReason.table.map(\.reason.rawValue))
+    func `every reason of Apple's has an advice`(reason: String) {
+        #expect(Advice.delivery(.rejected, reason: reason)?.isEmpty == false)
+        #expect(Advice.delivery(.expired, reason: reason)?.hasPrefix("It was tried until its time ran out. ") == true)
+        #expect(Advice.channel(reason: reason) != nil)
+    }
+
+    @Test func `the advice is about the reason`() {
+        #expect(Advice.delivery(.rejected, reason: "BroadcastFeatureNotEnabled") == Advice.capability)
+        #expect(Advice.delivery(.rejected, reason: "PayloadTooLarge")?.contains("5,120 bytes") == true)
+        #expect(Advice.delivery(.rejected, reason: "BrandNewReason")?.contains("Apple refused it") == true)
+        #expect(Advice.delivery(.expired, reason: nil)?.contains("waited until its time ran out") == true)
+        #expect(Advice.delivery(.expired, reason: "no answer within 5 s")?.contains("doctor") == true)
+        #expect(Advice.channel(reason: "quota-exhausted")?.contains("raise the app's limit") == true)
+        #expect(Advice.channel(reason: "kept until 2026") == nil)
+    }
+
+    @Test(arguments: Delivery.State.allCases)
+    func `only what did not get through has one`(state: Delivery.State) {
+        let isFailure = state == .rejected || state == .expired
+        #expect((Advice.delivery(state, reason: "BadPriority") != nil) == isFailure)
+    }
+
+    @Test func `a quota's troubles, the gravest first`() throws {
+        let samples = try Samples()
+        let all = Attention.list(samples.quota(), isCapabilityOff: true)
+        #expect(all.map(\.level) == ["critical", "critical", "critical", "warning", "warning", "warning"])
+        for (text, attention) in zip(
+            [
+                "vanished", "may not broadcast", "9,610 of 9,997 places", "could not be created", "missing",
+                "nobody here made",
+            ],
+            all)
+        { #expect(attention.text.contains(text), "\(attention.text)") }
+        #expect(
+            all[0].remedies.map(\.line) == ["grandstand reconcile com.example.Stadium production --apply --recreate"])
+        #expect(all[5].remedies.count == 2)
+        #expect(all[5].href?.hasSuffix("/channels?managed=false") == true)
+    }
+
+    @Test func `a quota in order has none; one that will not do is announced`() throws {
+        let samples = try Samples()
+        let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, exceedsAt: nil)
+        #expect(Attention.list(fine, isCapabilityOff: false).isEmpty)
+        let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil)
+        let list = Attention.list(coming, isCapabilityOff: false)
+        #expect(list.map(\.level) == ["warning"])
+        #expect(list.first?.text.contains("2026-11-22 01:00:00 UTC") == true)
+    }
+}
