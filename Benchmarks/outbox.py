@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The outbox from outside: the built server and simulator, each a process, a throw-away PostgreSQL, and the limits beside.
+"""The outbox from outside: the built server and simulator, each a process, a throw-away PostgreSQL, and the limits.
 
     Benchmarks/outbox.sh saturday|audiences|sustained|growth|bloat [name=value ...]
 
 Standard library only; psql and h2load do what stands beside us.
 """
-import base64, concurrent.futures, http.client, json, os, pathlib, re, signal, statistics, subprocess, sys, tempfile, threading, time
+import base64, concurrent.futures, http.client, json, os, pathlib, re, signal, statistics, subprocess, sys, tempfile
+import threading, time
 
 BINARY = os.environ["GRANDSTAND"]
 TARGET = os.environ["TARGET"]
@@ -47,8 +48,8 @@ class Stage:
         sql("drop schema public cascade; create schema public; grant all on schema public to public")
         subprocess.run([BINARY, "migrate"], env={**os.environ, **self.environment}, check=True, capture_output=True)
         made = subprocess.run(
-            [BINARY, "keys", "create", "--name", "benchmark", "--scope", "admin"], env={**os.environ, **self.environment}, check=True,
-            capture_output=True, text=True)
+            [BINARY, "keys", "create", "--name", "benchmark", "--scope", "admin"],
+            env={**os.environ, **self.environment}, check=True, capture_output=True, text=True)
         self.key = re.search(r"gs_\S+", made.stdout).group()
         self.environment["GRANDSTAND_LOG_LEVEL"] = "info"
         self.ports = []
@@ -149,24 +150,27 @@ def content(n):
     return {"home": n, "away": 0, "minute": n % 90, "period": "second-half", "scorers": "Ada 12', Grace 34', Alan 56'"}
 
 
-def h2load_seconds(stage, requests, environment="production"):
+def h2load_seconds(stage, requests, connections=2, streams=100, environment="production"):
     """Seconds in which h2load sends as many broadcasts to the same simulator."""
     app, channel = sql(
         f"select bundle_id, channel_id from channels where environment = '{environment}' and state = 'active' limit 1"
     ).split("|")
+    headers = {
+        "authorization": f"bearer {stage.token()}", "apns-push-type": "Liveactivity", "apns-priority": "10",
+        "apns-expiration": str(int(time.time()) + 3600), "apns-channel-id": channel,
+    }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as body:
         json.dump({"aps": {"timestamp": int(time.time()), "event": "update", "content-state": content(1)}}, body)
         body.flush()
         # A connection takes one stream until it has seen a token; h2load begins with all of them and counts the others
         # as failed. The time is that of the rest, for as many requests.
         run = subprocess.run(
-            ["h2load", "-n", str(requests), "-c", "2", "-m", "100", "-d", body.name,
-             "-H", f"authorization: bearer {stage.token()}", "-H", "apns-push-type: Liveactivity", "-H", "apns-priority: 10",
-             "-H", f"apns-expiration: {int(time.time()) + 3600}", "-H", f"apns-channel-id: {channel}",
+            ["h2load", "-n", str(requests), "-c", str(connections), "-m", str(streams), "-d", body.name,
+             *[part for name, value in headers.items() for part in ("-H", f"{name}: {value}")],
              f"{stage.hosts[environment]}/4/broadcasts/apps/{app}"], capture_output=True, text=True)
     found = re.search(r"finished in ([\d.]+)(ms|s)", run.stdout)
     good = re.search(r"status codes: (\d+) 2xx", run.stdout)
-    if not found or not good or int(good.group(1)) < requests - 2 * 100:
+    if not found or not good or int(good.group(1)) < requests - connections * streams:
         sys.exit(run.stdout + run.stderr)
     return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) * requests / int(good.group(1))
 
@@ -340,28 +344,14 @@ def audiences(folder, apps=200, rounds=5):
 def commit_and_trip(stage):
     """Milliseconds of one small commit and of one HTTP/2 round trip, at rest."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-        file.write("create temp table t (x int);\n\\timing on\n" + "insert into quirk_probe values (1);\n" * 100)
+        file.write("\\timing on\n" + "insert into benchmark_commits values (1);\n" * 100)
         file.flush()
-        sql("create table if not exists quirk_probe (x int)")
+        sql("create table benchmark_commits (x int)")
         run = subprocess.run([PSQL, TARGET, "-Xq", "-f", file.name], capture_output=True, text=True)
-        sql("drop table quirk_probe")
+        sql("drop table benchmark_commits")
     commit = statistics.median(float(t) for t in re.findall(r"Time: ([\d.]+) ms", run.stdout))
-    seconds = h2load_seconds_single(stage)
-    return commit, seconds * 1000
-
-
-def h2load_seconds_single(stage, requests=500):
-    app, channel = sql("select bundle_id, channel_id from channels where environment = 'production' limit 1").split("|")
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as body:
-        json.dump({"aps": {"timestamp": int(time.time()), "event": "update", "content-state": content(1)}}, body)
-        body.flush()
-        run = subprocess.run(
-            ["h2load", "-n", str(requests), "-c", "1", "-m", "1", "-d", body.name,
-             "-H", f"authorization: bearer {stage.token()}", "-H", "apns-push-type: Liveactivity", "-H", "apns-priority: 10",
-             "-H", f"apns-expiration: {int(time.time()) + 3600}", "-H", f"apns-channel-id: {channel}",
-             f"{stage.hosts['production']}/4/broadcasts/apps/{app}"], capture_output=True, text=True)
-    found = re.search(r"finished in ([\d.]+)(ms|s)", run.stdout)
-    return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) / requests
+    trips = 500
+    return commit, h2load_seconds(stage, trips, connections=1, streams=1) / trips * 1000
 
 
 def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=16):
