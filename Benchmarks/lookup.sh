@@ -91,6 +91,15 @@ for round in $(seq "$ROUNDS"); do
     busy=$(load 18080 "${keyed[@]}")
     wait "$changing"
     printf '%-34s %s\n' "grandstand, $(cat "$work/changes") changes/s $round" "$busy"
+    # What the changes take from wrk, with which PostgreSQL and pgbench share a core; our server stands still.
+    kill -STOP "$grandstand"
+    changes & changing=$!
+    sleep 1
+    busy=$(load 18081)
+    wait "$changing"
+    kill -CONT "$grandstand"
+    printf '%-34s %s\n' "nginx, $(cat "$work/changes") changes/s $round" "$busy"
+    sleep 2
 done
 atend=$(memory VmRSS "$grandstand")
 sql -c "select pg_notify('grandstand_lookup', '1 events')" >/dev/null
