@@ -209,7 +209,8 @@ let package = Package(
         .testTarget(
             name: "GrandstandConsoleTests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", argumentParser, hummingbird,
+                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", "GrandstandTestKit",
+                argumentParser, hummingbird,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -253,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", log], swiftSettings: settings),
         .testTarget(
-            name: "APNsSimulatorTests", dependencies: ["APNsSimulator", "APNsWire", "HTTP2", crypto, log],
+            name: "APNsSimulatorTests",
+            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "HTTP2", crypto, log],
             swiftSettings: settings),
     ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]

@@ -46,8 +46,9 @@ actor TestServer {
         await test.pool.close()
         guard let base = try? await base(), let name = Self.name(in: test.connectionString) else { return }
         do {
-            try await base.administration.query(
-                PostgresQuery(unsafeSQL: "drop database if exists \(name) with (force)"))
+            try await base.administration.withConnection {
+                try await $0.script("drop database if exists \(name) with (force)")
+            }
         } catch {
             logger.warning("a test's database was not dropped", metadata: ["error": "\(error)"])
         }
@@ -88,7 +89,7 @@ actor TestServer {
     ) async throws {
         // Names are ours: letters, digits and underscores.
         let source = template.map { " template \($0)" + (clonesFiles ? " strategy file_copy" : "") } ?? ""
-        try await pool.query(PostgresQuery(unsafeSQL: "create database \(name)\(source)"))
+        try await pool.withConnection { try await $0.script("create database \(name)\(source)") }
     }
 
     /// libpq takes the last of several `dbname`, in keyword strings and in URIs.

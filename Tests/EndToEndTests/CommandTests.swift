@@ -1,35 +1,28 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Testing
 
 /// The client verbs, as a person types them.
 @Suite(.timeLimit(.minutes(5)))
 struct CommandTests {
-    /// Runs the program that was built with these tests; what it wrote, and how it ended.
-    private func grandstand(_ stage: Stage, _ arguments: String...) async throws -> (said: String, status: Int32) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = Bundle.main.bundleURL.appending(path: "grandstand")
-        process.arguments = arguments
-        process.environment = ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""]
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    /// Runs the program that was built with these tests.
+    private func grandstand(_ stage: Stage, _ arguments: String...) async throws -> Program.Output {
+        try await Program.run(
+            Bundle.main.bundleURL.appending(path: "grandstand"), arguments,
+            environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
     }
 
     @Test func `an event is shown with a table of its audiences, or as the JSON that came`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
-            let (table, status) = try await grandstand(stage, "event", "get", "derby")
-            #expect(status == 0)
-            #expect(table.contains("audiences:"))
-            #expect(table.contains("channel.state"))
-            #expect(!table.contains("{"))
-            let (text, _) = try await grandstand(stage, "event", "get", "derby", "--json")
-            let json = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
+            let table = try await grandstand(stage, "event", "get", "derby")
+            #expect(table.exitCode == 0)
+            #expect(table.text.contains("audiences:"))
+            #expect(table.text.contains("channel.state"))
+            #expect(!table.text.contains("{"))
+            let whole = try await grandstand(stage, "event", "get", "derby", "--json")
+            let json = try JSONDecoder().decode(JSON.self, from: Data(whole.text.utf8))
             #expect(json["key"]?.string == "derby")
         }
     }
@@ -38,15 +31,15 @@ struct CommandTests {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let state = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "[1]")
-            #expect(state.status == 1)
-            #expect(state.said.contains("/contentState: An object was expected"))
+            #expect(state.exitCode == 1)
+            #expect(state.text.contains("/contentState: An object was expected"))
             let json = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "{\"a\":")
-            #expect(json.status == 1)
-            #expect(json.said.hasPrefix("Error: --content-state: The body ends where a value should stand"))
+            #expect(json.exitCode == 1)
+            #expect(json.text.hasPrefix("Error: --content-state: The body ends where a value should stand"))
             let usage = try await grandstand(stage, "event", "put", "derby", "--name", "x", "--audience", "a")
-            #expect(usage.status == 64)
+            #expect(usage.exitCode == 64)
             let missing = try await grandstand(stage, "event", "get", "nope")
-            #expect(missing.said == "Error: No such event: There is no event nope.\n")
+            #expect(missing.text == "Error: No such event: There is no event nope.\n")
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// Connections that take too long, and certificates that change, from outside.
@@ -50,7 +51,7 @@ struct ConnectionTests {
             #expect(contract.status == 200)
             let apps = try await operations("GET", "/v1/apps")
             #expect(apps.status == 404)
-            process.terminate()
+            await process.terminate()
         }
     }
 }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// Who the console lets in, and what it shows to whom.

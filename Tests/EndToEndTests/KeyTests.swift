@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// Keys over the API: made, listed, used, rotated, revoked; a key for one app manages that app's only.

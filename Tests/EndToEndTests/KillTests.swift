@@ -3,6 +3,7 @@ internal import APNsWire
 internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandStore
+internal import GrandstandTestKit
 internal import Postgres
 internal import Synchronization
 internal import Testing

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// No channel is lost, none is made twice, and the quota is exact, whatever Apple answers.

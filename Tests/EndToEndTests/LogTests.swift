@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandTestKit
 internal import Testing
 
 /// What a busy server writes down holds no secret.
@@ -34,7 +35,7 @@ struct LogTests {
                 let page = try await caller("GET", "/v1/events/derby/broadcasts?limit=1").json
                 return page["items"]?[0]?["state"]?.string == "done" ? true : nil
             }
-            process.terminate()
+            await process.terminate()
             let log = process.log
             let folder = try #require(environment["GRANDSTAND_APNS_KEY_DIR"])
             let signingKey = try String(contentsOfFile: folder + "/AuthKey_SIMULATOR1.p8", encoding: .utf8)

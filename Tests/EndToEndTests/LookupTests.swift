@@ -36,7 +36,7 @@ struct LookupTests {
             #expect(lowercase.body == first.body)
 
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
-            let live = try await until("memory has heard of it", within: .seconds(1)) {
+            let live = try await until("memory has heard of it") {
                 let answer = try await stage.api("GET", Self.path, headers: ["If-None-Match": tag])
                 return answer.status == 200 ? answer : nil
             }
@@ -82,7 +82,7 @@ struct LookupTests {
                 #expect(refused.status == 422, "\(body)")
             }
             _ = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 1}}"#)
-            try await until("it is over", within: .seconds(1)) {
+            try await until("it is over") {
                 try await stage.api("GET", Self.path).status == 410 ? () : nil
             }
             let ended = try await stage.api("POST", path, #"{"eventKeys": ["derby"]}"#)
@@ -104,7 +104,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `another replica knows of a change, and of a revoked key, within a second`() async throws {
+    @Test func `another replica learns of a change, and of a revoked key`() async throws {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { one in
                 try await Stage.serve(environment, simulator: simulator) { two in
@@ -112,15 +112,15 @@ struct LookupTests {
                     let (key, secret) = try await one.server.keys.create(
                         name: "phone", scopes: [.lookup], bundleID: nil)
                     let phone = HTTPCaller(url: two.url, secret: secret)
-                    try await until("the other replica knows the event", within: .seconds(1)) {
+                    try await until("the other replica knows the event") {
                         try await phone("GET", Self.path).status == 200 ? () : nil
                     }
                     _ = try await one.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
-                    try await until("it is live there too", within: .seconds(1)) {
+                    try await until("it is live there too") {
                         try await phone("GET", Self.path).json["state"]?.string == "live" ? () : nil
                     }
                     #expect(try await one.server.keys.revoke(key.id, now: Date()))
-                    try await until("the key is refused there", within: .seconds(1)) {
+                    try await until("the key is refused there") {
                         try await phone("GET", Self.path).status == 401 ? () : nil
                     }
                 }

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// Apple's list against the ledger, and channels taken over by hand.

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Testing
 
 /// The live view, from the outbox to a reader's socket.

@@ -77,6 +77,18 @@ struct ConnectionTests {
         await pool.close()
     }
 
+    @Test("a command that must be the first of its pipeline is, also when others are deallocated")
+    func evictionBeforeVacuum() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 1 }
+        try await pool.withConnection { connection in
+            try await connection.query("select 1")
+            try await connection.query("select 2")
+            try await connection.query("vacuum pg_am")
+            #expect(try await connection.query("select 3::bigint")[0].decode(Int.self) == 3)
+        }
+        await pool.close()
+    }
+
     @Test("a statement whose result changed with the schema is prepared again")
     func changedPlan() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)

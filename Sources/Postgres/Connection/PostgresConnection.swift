@@ -194,19 +194,26 @@ package final class PostgresConnection: PostgresQuerying {
         var rows: [PostgresRows] = []
         var failure: PostgresError?
         for step in steps {
+            if case .sync = step {
+                // Its result stands alone: no end of results follows.
+                if let sync = try await exchange.nextResult() { PQclear(sync) }
+                continue
+            }
             while let result = try await exchange.nextResult() {
                 switch Self.read(result) {
                 case .success(let read):
                     if case .execute = step { rows.append(read) }
                 case .failure(let error) where error.kind == .misuse: throw error
                 case .failure(var error):
+                    // What is not to be deallocated is gone already, or goes with the connection.
+                    if case .deallocate = step { continue }
                     if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
                     error.pipelineIndex = step.index
                     failure = failure ?? error
                 }
             }
         }
-        // The synchronisation point ends the pipeline; its result stands alone.
+        // The synchronisation point ends the pipeline.
         if let sync = try await exchange.nextResult() { PQclear(sync) }
         guard PQexitPipelineMode(raw.pointer) == 1 else { throw exchange.lost() }
         if let failure { throw failure }
@@ -218,11 +225,13 @@ package final class PostgresConnection: PostgresQuerying {
         case prepare(Int, StatementCache.Key)
         case execute(Int)
         case deallocate
+        /// A synchronisation point between what is deallocated and the queries.
+        case sync
 
         var index: Int? {
             switch self {
             case .prepare(let index, _), .execute(let index): index
-            case .deallocate: nil
+            case .deallocate, .sync: nil
             }
         }
     }
@@ -233,6 +242,11 @@ package final class PostgresConnection: PostgresQuerying {
         for name in state.withLock({ $0.statements.evict() }) {
             try sent(PQsendQueryParams(raw.pointer, "deallocate \(name)", 0, nil, nil, nil, nil, 1), exchange)
             steps.append(.deallocate)
+        }
+        // Some commands, CREATE DATABASE and VACUUM among them, must be the first of their pipeline.
+        if !steps.isEmpty {
+            guard PQpipelineSync(raw.pointer) == 1 else { throw exchange.lost() }
+            steps.append(.sync)
         }
         for (index, query) in queries.enumerated() {
             let key = StatementCache.Key(query)

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 @Suite(
@@ -17,12 +18,12 @@ struct CurlTests {
                 running.addresses.caFile, "--header", "authorization: bearer \(try running.token())",
             ]
             let body = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
-            let created = try Curl.run(common + ["--data", body, "\(base)/1/apps/com.example.scores/channels"])
+            let created = try await Curl.run(common + ["--data", body, "\(base)/1/apps/com.example.scores/channels"])
             #expect(created.exitCode == 0)
             #expect(created.text.hasPrefix("HTTP/2 201"))
             let id = try #require(running.simulator.channels(of: "com.example.scores", in: .development).first?.id)
             #expect(created.text.contains("apns-channel-id: \(id)\r\n"))
-            let listed = try Curl.run(common + ["\(base)/1/apps/com.example.scores/all-channels"])
+            let listed = try await Curl.run(common + ["\(base)/1/apps/com.example.scores/all-channels"])
             #expect(listed.text.hasSuffix(#"{"channels":["\#(id)"]}"#))
         }
     }
@@ -31,7 +32,7 @@ struct CurlTests {
     func alpn() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
-            let output = try Curl.run([
+            let output = try await Curl.run([
                 "--silent", "--include", "--http1.1", "--max-time", "30", "--cacert", running.addresses.caFile,
                 "\(running.addresses.url(.development))/",
             ])
@@ -67,7 +68,7 @@ struct CurlTests {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let port = running.addresses.productionPort
-            let output = try Curl.run([
+            let output = try await Curl.run([
                 "--silent", "--include", "--http2", "--max-time", "30", "--cacert", running.addresses.caFile,
                 "--resolve", "\(host):\(port):127.0.0.1", "https://\(host):\(port)/",
             ])

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// The recipes of docs/simulator.md, cut out of the page and run as they stand: only ports and folder are others.

@@ -3,6 +3,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandTestKit
 
 /// A browser as far as the console needs one: it keeps the console's cookie, follows no redirects, and shows header
 /// fields as they came. Each request has a connection of its own.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandTestKit
 internal import Synchronization
 internal import Testing
 
@@ -74,9 +75,15 @@ final class ServerProcess: Sendable {
     var log: String { said.current }
 
     /// As SIGTERM ends it; returns when it has ended and all it wrote was read.
-    func terminate() {
+    func terminate() async {
         process.terminate()
-        process.waitUntilExit()
+        // Not on a thread of Swift's pool: what it has to finish first may need this process to answer.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                self.process.waitUntilExit()
+                continuation.resume()
+            }
+        }
         output.fileHandleForReading.readabilityHandler = nil
         said.add(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self))
     }

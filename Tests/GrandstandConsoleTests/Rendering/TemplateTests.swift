@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandCommand
@@ -66,7 +67,7 @@ struct TemplateTests {
         return names
     }
 
-    @Test func `every command a page shows is one the program takes`() throws {
+    @Test func `every command a page shows is one the program takes`() async throws {
         let templates = try ConsoleTemplates()
         let samples = try Samples(text: "O'Neill's \"final\"")
         var lines: Set<String> = []
@@ -81,23 +82,17 @@ struct TemplateTests {
         }
         #expect(lines.count > 10)
         for line in lines {
-            let words = try Self.words(of: line)
+            let words = try await Self.words(of: line)
             #expect(words.first == "grandstand")
             #expect(throws: Never.self, "\(line)") { _ = try GrandstandTool.parseAsRoot(Array(words.dropFirst())) }
         }
     }
 
     /// The words of a line as a shell has them: quotes and backslashes, nothing else.
-    private static func words(of line: String) throws -> [String] {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "for word in \(line); do printf '%s\\n' \"$word\"; done"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    private static func words(of line: String) async throws -> [String] {
+        let script = "for word in \(line); do printf '%s\\n' \"$word\"; done"
+        let output = try await Program.run(URL(filePath: "/bin/sh"), ["-c", script])
+        return output.text.split(separator: "\n").map(String.init)
     }
 
     @Test func `text from outside stays text on every page`() throws {

@@ -13,7 +13,7 @@ internal import Testing
 /// A replica's memory on a real database whose rows change under it.
 @Suite("Lookup replica on PostgreSQL", .timeLimit(.minutes(3)))
 struct ReplicaOnPostgresTests {
-    @Test("a change is known within a second of its commit, on both of two replicas")
+    @Test("a change is known after its commit, on both of two replicas")
     func twoReplicas() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
@@ -22,7 +22,7 @@ struct ReplicaOnPostgresTests {
                     for replica in [one, two] { try await replica.waits(for: "found", of: "match-1") }
                     try await stores.accept(.end(), for: "match-1")
                     for replica in [one, two] {
-                        try await replica.waits(for: "over", of: "match-1", within: .seconds(1))
+                        try await replica.waits(for: "over", of: "match-1")
                     }
                 }
             }
@@ -36,11 +36,11 @@ struct ReplicaOnPostgresTests {
             try await withReplica(stores) { replica in
                 try await replica.waits(for: "found", of: "match-1")
                 try await stores.pool.query("delete from events")
-                try await replica.waits(for: nil, of: "match-1", within: .seconds(1))
+                try await replica.waits(for: nil, of: "match-1")
                 try await stores.put(.sample("match-1"))
-                try await replica.waits(for: "pending", of: "match-1", within: .seconds(1))
+                try await replica.waits(for: "pending", of: "match-1")
                 try await stores.provision()
-                try await replica.waits(for: "found", of: "match-1", within: .seconds(1))
+                try await replica.waits(for: "found", of: "match-1")
                 // In one transaction nobody sees it gone.
                 let before = try await stores.channel().channelID
                 try await stores.pool.query("update channels set channel_id = 'newer' where event_key = 'match-1'")
@@ -50,7 +50,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("announcements that never come leave a gap, and the journal fills it within a second")
+    @Test("announcements that never come leave a gap, and the journal fills it")
     func gap() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
@@ -71,8 +71,8 @@ struct ReplicaOnPostgresTests {
                     """)
                 try await stores.accept(.end(), for: "match-1")
                 try await stores.accept(.end(), for: "match-2")
-                try await replica.waits(for: "over", of: "match-1", within: .seconds(1))
-                try await replica.waits(for: "over", of: "match-2", within: .seconds(1))
+                try await replica.waits(for: "over", of: "match-1")
+                try await replica.waits(for: "over", of: "match-2")
             }
         }
     }
@@ -131,8 +131,8 @@ struct ReplicaOnPostgresTests {
                         "update events set ended_at = now() where key = \("storm-\(number)")")
                 }
                 try await stores.pool.query("delete from events where key = 'storm-500'")
-                try await replica.waits(for: "over", of: "storm-499", within: .seconds(1))
-                try await replica.waits(for: nil, of: "storm-500", within: .seconds(1))
+                try await replica.waits(for: "over", of: "storm-499")
+                try await replica.waits(for: nil, of: "storm-500")
                 #expect(source.isHolding)
                 source.release()
                 try await until("everything is read") {
@@ -150,7 +150,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("keys follow the same journal: made, revoked, and emptied by hand, within a second")
+    @Test("keys follow the same journal: made, revoked, and emptied by hand")
     func keys() async throws {
         try await withStores { stores in
             let keys = CachedKeyStore(stores.keys, now: { stores.now })
@@ -158,12 +158,12 @@ struct ReplicaOnPostgresTests {
             defer { running.cancel() }
             try await withReplica(stores, keys: keys) { _ in
                 let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
-                try await until("it is known", within: .seconds(1)) {
+                try await until("it is known") {
                     try await stores.pool.query("select 1")
                     return keys.known(secret)?.id == key.id
                 }
                 _ = try await stores.keys.revoke(key.id, by: .server, now: stores.now)
-                try await until("it is not", within: .seconds(1)) {
+                try await until("it is not") {
                     try await stores.pool.query("select 1")
                     return keys.known(secret) == nil
                 }
@@ -223,27 +223,12 @@ private struct Watched: Sendable {
     }
 
     /// Waits for that answer; each look is a round trip to the database apart.
-    func waits(for kind: String?, of key: String, within limit: Duration = .seconds(30)) async throws {
-        try await until("\(key) is \(kind ?? "gone")", within: limit) {
+    func waits(for kind: String?, of key: String) async throws {
+        try await until("\(key) is \(kind ?? "gone")") {
             try await pool.query("select 1")
             return self.kind(key) == kind
         }
     }
-}
-
-private struct NeverHappened: Error, CustomStringConvertible {
-    let description: String
-}
-
-private func until(
-    _ what: String, within limit: Duration = .seconds(30), _ probe: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-        if try await probe() { return }
-        await Task.yield()
-    }
-    throw NeverHappened(description: "it never happened: \(what)")
 }
 
 /// The real source, whose pages a test holds up after the first.
