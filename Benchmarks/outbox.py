@@ -354,27 +354,36 @@ def commit_and_trip(stage):
     return commit, h2load_seconds(stage, trips, connections=1, streams=1) / trips * 1000
 
 
-def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=16):
+def offer(stage, folder, keys, rate, seconds, callers):
+    """Updates the events one by one at that rate, each caller others than the rest, and says what was answered."""
+    with open(f"{folder}/update", "w") as file:
+        json.dump({"event": "update", "contentState": content(1)}, file)
+    processes = []
+    for caller in range(callers):
+        # One process each: h2load's clients all begin with the first address.
+        with open(f"{folder}/uris{caller}", "w") as file:
+            for key in keys[caller::callers]:
+                file.write(f"http://127.0.0.1:{stage.ports[0]}/v1/events/{key}/broadcasts\n")
+        processes.append(subprocess.Popen(
+            ["h2load", "--h1", "-c", "1", "-m", "1", "--rps", str(rate / callers),
+             "-n", str(rate * seconds // callers), "-i", file.name, "-d", f"{folder}/update",
+             "-H", f"authorization: Bearer {stage.key}", "-H", "content-type: application/json"],
+            stdout=subprocess.PIPE, text=True))
+    outputs = [process.communicate()[0] for process in processes]
+    good = sum(int(re.search(r"status codes: (\d+) 2xx", text).group(1)) for text in outputs)
+    rates = [float(re.search(r", ([\d.]+) req/s", text).group(1)) for text in outputs]
+    print(f"  answered 202: {good} of {rate * seconds}, {sum(rates):.0f}/s", flush=True)
+
+
+def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=50):
     stage = Stage(folder, GRANDSTAND_LANE_INTERVAL="0")
     try:
         keys = [f"match-{n}" for n in range(lanes)]
         stage.open_events(["com.example.goal"], keys, lambda key: [audience("com.example.goal")])
         clear()
         commit, trip = commit_and_trip(stage)
-        uris = f"{folder}/uris"
-        with open(uris, "w") as file:
-            for n in range(lanes):
-                file.write(f"http://127.0.0.1:{stage.ports[0]}/v1/events/{keys[(n * 7919) % lanes]}/broadcasts\n")
-        with open(f"{folder}/update", "w") as file:
-            json.dump({"event": "update", "contentState": content(1)}, file)
         before = stage.memory()
-        run = subprocess.run(
-            ["h2load", "--h1", "-c", str(callers), "-m", "1", "--rps", str(rate / callers), "-n", str(rate * seconds),
-             "-i", uris, "-d", f"{folder}/update",
-             "-H", f"authorization: Bearer {stage.key}", "-H", "content-type: application/json"],
-            capture_output=True, text=True)
-        codes = re.search(r"status codes: .*", run.stdout)
-        print(" ", re.search(r"finished in .*", run.stdout).group(), codes.group() if codes else "", flush=True)
+        offer(stage, folder, keys, rate, seconds, callers)
         wait("select not exists (select from deliveries where settled_at is null)", 60)
         print("  states:", sql("select state, count(*) from deliveries group by 1").replace("\n", ", "))
         print("  newest lost:", sql(

@@ -78,6 +78,9 @@ package struct Database: Sendable, PostgresQuerying {
         Self.current.flatMap { $0.database == identity ? $0.connection : nil }
     }
 
+    /// Whether what this task does is a part of somebody's transaction.
+    var isJoined: Bool { joined != nil }
+
     /// Runs `action` when what this task has done is committed: at once, or after the transaction that was joined.
     func afterCommit(_ action: @escaping @Sendable () -> Void) {
         guard let current = Self.current, current.database == identity else { return action() }
@@ -126,6 +129,8 @@ extension PostgresConfiguration {
         for plan in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }
+        // What is pending is in memory.
+        configuration.sessionSettings["random_page_cost"] = "1.1"
         return configuration
     }
 }

@@ -43,8 +43,8 @@ struct Acceptance {
         let channelID: String?
     }
 
+    /// When it is decided; an item may have come a little earlier.
     let now: Date
-    private let plan: DeliveryPlanning
     private var targets: [BroadcastTarget: TargetState]
     private(set) var broadcasts: [BroadcastRow] = []
     private(set) var deliveries: [DeliveryRow] = []
@@ -61,17 +61,16 @@ struct Acceptance {
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
-    init(targets: [BroadcastTarget: TargetState], now: Date, plan: @escaping DeliveryPlanning) {
+    init(targets: [BroadcastTarget: TargetState], now: Date) {
         self.targets = targets
         self.now = now
-        self.plan = plan
     }
 
-    /// Decides one item; a refusal leaves no trace.
-    mutating func add(_ intake: BroadcastIntake) throws(Problem) -> Broadcast {
+    /// Decides one item that came at `now`; a refusal leaves no trace.
+    mutating func add(_ intake: BroadcastIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast {
         let id = UUID.drawn()
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
-        let decided = try decide(intake, at: sendAt ?? now)
+        let decided = try decide(intake, at: sendAt ?? now, plan)
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
@@ -85,13 +84,15 @@ struct Acceptance {
     }
 
     /// Sends a broadcast that was accepted earlier for now.
-    mutating func promote(_ scheduled: ScheduledBroadcast) throws(Problem) {
-        _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now), scheduled.intake)
+    mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
+        _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
     }
 
     private typealias Decision = (plan: DeliveryPlan, lanes: [LaneState])
 
-    private func decide(_ intake: BroadcastIntake, at time: Date) throws(Problem) -> Decision {
+    private func decide(
+        _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
+    ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let open = target.lanes.filter { !$0.isFenced }
         let reachesFenced = target.lanes.contains { lane in

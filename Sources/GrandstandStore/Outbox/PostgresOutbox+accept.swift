@@ -3,21 +3,43 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
+/// What one caller brings.
+struct AcceptCall: Sendable {
+    let items: [BroadcastIntake]
+    let now: Date
+    let plan: DeliveryPlanning
+}
+
 extension PostgresOutbox {
+    /// Single broadcasts that come close together share a transaction. One that joins a transaction stays in it.
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
+        let call = AcceptCall(items: items, now: now, plan: plan)
+        guard items.count == 1, !database.isJoined else {
+            return try await Self.accept([call], in: database, wakeUps: wakeUps)[0]
+        }
+        return try await acceptances.run(call)
+    }
+
+    /// Accepts calls in order, in one transaction.
+    static func accept(
+        _ calls: [AcceptCall], in database: Database, wakeUps: WakeUps
+    ) async throws -> [[Result<Broadcast, Problem>]] {
+        let now = calls.map(\.now).max() ?? .distantPast
         let (results, topics) = try await database.transaction { connection in
-            if items.count >= Self.bulk { try await connection.query(Self.planning(rows: items.count)) }
+            let items = calls.flatMap(\.items)
             var acceptance = Acceptance(
-                targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now, plan: plan)
-            let results = items.map { item in
-                Result { () throws(Problem) in try acceptance.add(item) }
+                targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now)
+            let results = calls.map { call in
+                call.items.map { item in
+                    Result { () throws(Problem) in try acceptance.add(item, at: call.now, plan: call.plan) }
+                }
             }
             try await Self.write(acceptance, on: connection)
             return (results, acceptance.topics)
         }
-        database.afterCommit { [wakeUps] in wakeUps.send(topics) }
+        database.afterCommit { wakeUps.send(topics) }
         return results
     }
 
@@ -37,7 +59,7 @@ extension PostgresOutbox {
             // Events before their broadcasts, as whoever cancels an event takes them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             var acceptance = Acceptance(
-                targets: try await Self.lock(targets, on: connection), now: now, plan: plan)
+                targets: try await Self.lock(targets, on: connection), now: now)
             let rows = try await connection.query(
                 """
                 select id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score,
@@ -51,7 +73,7 @@ extension PostgresOutbox {
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
                 do throws(Problem) {
-                    try acceptance.promote(broadcast)
+                    try acceptance.promote(broadcast, plan: plan)
                 } catch {
                     refused.append((broadcast.id, error.detail))
                 }
@@ -150,7 +172,7 @@ extension PostgresOutbox {
             \(lanes.map { acceptance.urgent.contains($0) }),
             \(lanes.map { acceptance.expiries[$0] }))
             as r(id, newest, is_end, is_urgent, expires_at)
-        where l.id = r.id
+        where l.id = r.id \(among("l.id", lanes))
         """
     }
 

@@ -51,6 +51,8 @@ extension PostgresOutbox {
     /// leaves is the next claim's, which follows at once. When apps are more than places, chance decides, not the
     /// alphabet.
     ///
+    /// The statement that follows may compare by hashes: it names the rows of every large table it joins.
+    ///
     /// Which they are goes from one statement of the transaction to the next in a setting, not through this process.
     private static func lockDue(_ claim: LaneClaim, now: Date) -> PostgresQuery {
         let environment: PostgresQuery = "\(claim.environment.rawValue)::environment"
@@ -79,7 +81,9 @@ extension PostgresOutbox {
             )
             select set_config('grandstand.lanes', ids::text, true),
                 set_config('plan_cache_mode',
-                    case when cardinality(ids) >= \(bulk) then 'force_custom_plan' else 'auto' end, true)
+                    case when cardinality(ids) >= \(bulk) then \(planCacheMode(isBulk: true))
+                        else \(planCacheMode(isBulk: false)) end, true),
+                set_config('enable_hashjoin', 'on', true)
             from (select coalesce(array_agg(id), '{}') as ids from locked) l
             """
     }
@@ -88,6 +92,9 @@ extension PostgresOutbox {
     /// is more than about eight hours ahead (apns-contract 3.4). Beyond it the lane waits for the clock.
     private static let timestampLead = 3_600
 
+    /// What `lockDue` found.
+    private static let lockedLanes: PostgresQuery = "(current_setting('grandstand.lanes')::bigint[])"
+
     /// One statement for all that were locked: what expired or is not the newest is settled, the head of each lane starts
     /// a request if its channel is there and its time has come, and every lane is leased or, with nothing to send now,
     /// given back until its head may be tried again, or expires, or for good.
@@ -95,9 +102,10 @@ extension PostgresOutbox {
     /// The timestamp is given once, above every earlier one of the lane, and kept on retries. A head left `sending` by a
     /// replica whose lease ended gives way to newer state like any other.
     ///
-    /// What becomes of a lane is decided in `due`, row by row, from indexes; what writes it down looks its row up by key.
-    /// PostgreSQL takes a list it has just made for one row long and compared two of them all with all, 30 ms of a claim
-    /// of 100; and where it believed that little was pending, it read all that was, for each lane.
+    /// What becomes of a lane is decided in `due`, row by row, from indexes (`offset 0` keeps it so); what writes it down
+    /// looks its rows up by key, and says so twice, so that no plan can come at them otherwise. PostgreSQL takes a list
+    /// it has just made for one row long and compared two of them all with all, 30 ms of a claim of 100; and where it
+    /// believed that a table was small, it read all of it, for each lane.
     private static func takeHeads(_ claim: LaneClaim, now: Date) -> PostgresQuery {
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         return """
@@ -111,23 +119,24 @@ extension PostgresOutbox {
                         and (h.next_attempt_at is null or h.next_attempt_at <= \(now))
                         and (h.apns_timestamp is not null or l.last_timestamp < \(clock + timestampLead))
                         and h.id is not null, false) as goes
-                from unnest(current_setting('grandstand.lanes')::bigint[]) as x(id) join lanes l on l.id = x.id
-                left join channels c on c.id = l.channel
+                from lanes l
+                left join lateral (select * from channels where id = l.channel offset 0) c on true
                 cross join lateral (
                     select array_agg(id) filter (where not stays) as given_up, min(id) filter (where stays) as head,
                         bool_or(is_end or priority = 10) filter (where stays) as is_urgent
                     from (select d.id, d.is_end, d.priority, d.expires_at > \(now) and (d.alerting or d.is_end
                             or d.id = max(d.id) filter (where d.expires_at > \(now)) over ()) as stays
                         from deliveries d where d.lane = l.id and d.settled_at is null) pending) w
-                left join deliveries h on h.id = w.head
+                left join lateral (select * from deliveries where id = w.head offset 0) h on true
+                where l.id = any(\(lockedLanes))
             ), settled as (
                 update deliveries d set settled_at = \(now), next_attempt_at = null,
                     state = case when d.expires_at <= \(now) then 'expired' else 'superseded' end::delivery_state
-                from due p cross join unnest(p.given_up) as g(id) where d.id = g.id
+                where d.id = any(array(select unnest(given_up) from due))
             ), sent as (
                 update deliveries d set state = 'sending', attempts = p.attempts, next_attempt_at = null,
                     channel_id = p.channel_id, apns_timestamp = p.apns_timestamp
-                from due p where d.id = p.id and p.goes
+                from due p where d.id = p.id and p.goes and d.id = any(array(select id from due where goes))
             ), leased as (
                 update lanes l set
                     leased_by = case when p.goes then \(claim.replica)::uuid end,
@@ -144,14 +153,14 @@ extension PostgresOutbox {
                         when l.last_timestamp >= \(clock + timestampLead)
                             then to_timestamp(l.last_timestamp - \(timestampLead - 1))
                         else least(p.expires_at, \(now) + interval '5 seconds') end
-                from due p where l.id = p.lane
+                from due p where l.id = p.lane and l.id = any(\(lockedLanes))
             )
             select p.id, p.lane, p.channel_id, p.attempts, p.priority, p.expires_at, p.apns_timestamp, p.storage_policy,
                 case when p.storage_policy = 'noMessageStored' and p.apns_expiration = 0 and x.value = 'nonzero'
                     then ceil(extract(epoch from p.expires_at))::bigint else p.apns_expiration end as apns_expiration,
                 p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score,
                 \(PostgresChannelStore.addressColumns)
-            from due p join broadcasts b on b.id = p.broadcast_id
+            from due p cross join lateral (select * from broadcasts where id = p.broadcast_id offset 0) b
             join app_environments ae on ae.bundle_id = p.lane_bundle_id and ae.environment = p.lane_environment
             \(PostgresChannelStore.addressJoins)
             left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment

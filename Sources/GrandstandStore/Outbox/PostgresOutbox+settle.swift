@@ -84,8 +84,8 @@ extension PostgresOutbox {
         from unnest(\(rows.map(\.settlement.delivery)), \(rows.map(\.settlement.lane)), \(rows.map(\.state.rawValue)),
             \(rows.map(\.reason)), \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)))
             as r(id, lane, state, reason, unique_id, next_attempt_at)
-        join lanes l on l.id = r.lane
-        where d.id = r.id and d.state = 'sending' and l.leased_by = \(replica)
+        cross join lateral (select leased_by from lanes where id = r.lane offset 0) l
+        where d.id = r.id \(among("d.id", rows.map(\.settlement.delivery))) and d.state = 'sending' and l.leased_by = \(replica)
         """
     }
 
@@ -118,7 +118,8 @@ extension PostgresOutbox {
                 (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
                 (array_agg(d.expires_at order by d.id))[1] as expires_at
             from deliveries d where d.lane = r.id and d.settled_at is null) p
-        where l.id = r.id and l.leased_by = \(replica) and p.is_under_way is not true
+        where l.id = r.id \(among("l.id", rows.map(\.settlement.lane))) and l.leased_by = \(replica)
+            and p.is_under_way is not true
         """
     }
 }

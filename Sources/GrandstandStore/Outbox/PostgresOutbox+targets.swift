@@ -8,35 +8,39 @@ extension PostgresOutbox {
     static func lock(
         _ targets: Set<BroadcastTarget>, on connection: PostgresConnection
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
-        var states = try await lockEvents(targets.compactMap(\.eventKey?.rawValue).sorted(), on: connection)
+        let events = targets.compactMap(\.eventKey?.rawValue).sorted()
+        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection)
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         guard !channels.isEmpty else { return states }
         states.merge(try await lockChannels(channels, on: connection)) { event, _ in event }
         return states
     }
 
+    /// `+ 0`: not by reading the index on lanes through.
     private static func lockEvents(
         _ keys: [String], on connection: PostgresConnection
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let results = try await connection.pipeline([
+            planning(rows: keys.count),
             """
             select key, ended_at is not null or cancelled_at is not null as is_over,
                 first_update_at is not null as is_started from events
             where key = any(\(keys)) order by key for no key update
             """,
             """
-            select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, l.id as lane,
+            select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, u.lane,
                 l.fenced_at is not null as is_fenced, c.channel_id
-            from audiences u join lanes l on l.id = u.lane left join channels c on c.id = l.channel
-            where u.event_key = any(\(keys)) order by l.id for no key update of l
+            from (select * from audiences where event_key = any(\(keys)) order by lane + 0 offset 0) u
+            cross join lateral (select * from lanes where id = u.lane for no key update) l
+            left join lateral (select channel_id from channels where id = l.channel offset 0) c on true
             """,
         ])
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        for row in results[0] {
+        for row in results[1] {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
                 isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
         }
-        for row in results[1] {
+        for row in results[2] {
             states[.event(try row.word("event_key"))]?.lanes.append(
                 try lane(row, position: try row.decode("position")))
         }

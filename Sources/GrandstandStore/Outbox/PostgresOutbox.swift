@@ -12,23 +12,47 @@ package struct PostgresOutbox: Outbox {
     /// What claims and settles: never behind those who bring work.
     let dispatch: Database
     let wakeUps: WakeUps
+    let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
+
+    /// Transactions with single broadcasts at a time: while one waits for the disk, or for an event that somebody
+    /// changes, another goes on.
+    private static let acceptPlaces = 2
+    private static let acceptLimit = 100
 
     /// - Parameter dispatch: other connections for claiming and settling; `nil`: the same.
     package init(_ database: Database, dispatch: Database? = nil) {
         self.database = database
         self.dispatch = dispatch ?? database
-        wakeUps = WakeUps(self.dispatch)
+        let wakeUps = WakeUps(self.dispatch)
+        self.wakeUps = wakeUps
+        // A database that is away is away for all of them, and what it committed is not known.
+        acceptances = Gathering(places: Self.acceptPlaces, limit: Self.acceptLimit) {
+            ($0 as? Problem)?.kind == .storeUnavailable
+        } work: {
+            try await Self.accept($0, in: database, wakeUps: wakeUps)
+        }
     }
 
     /// Rows from which a statement is planned anew for each use.
     static let bulk = 10
 
-    /// For the rest of the transaction: plans are made for the tables as they are now. A cached one was made while there
-    /// was little in them, and then reading all of a table is as good as looking a row up: claims took 2 s each in the
-    /// first burst after some quiet updates. Planning takes about a millisecond, so what has few rows uses the cache.
+    /// For the rest of the transaction: statements with many rows are planned for the tables as they are now. A cached
+    /// plan was made while there was little in them, and then reading all of a table is as good as looking a row up:
+    /// claims took 2 s each in the first burst after some quiet updates.
+    ///
+    /// With few rows planning takes longer than the statement. They use one plan for ever, and so are written that any
+    /// plan reads by key what it was asked for and nothing else, also one that was made for empty tables.
     static func planning(rows: Int) -> PostgresQuery {
-        "select set_config('plan_cache_mode', \(rows >= bulk ? "force_custom_plan" : "auto"), true)"
+        "select set_config('plan_cache_mode', \(planCacheMode(isBulk: rows >= bulk)), true)"
     }
+
+    /// `and column = any(ids)` where a join says it already: so a plan for ever cannot read the table through. A plan
+    /// that is made anew does not, and might compare all with all.
+    static func among(_ column: PostgresQuery, _ ids: [Int]) -> PostgresQuery {
+        ids.count >= bulk ? "" : "and \(column) = any(\(ids))"
+    }
+
+    static func planCacheMode(isBulk: Bool) -> String { isBulk ? "force_custom_plan" : "force_generic_plan" }
 
     package func broadcast(_ id: UUID) async throws -> Broadcast? {
         let rows = try await database.query("select \(Self.columns) from broadcasts b where b.id = \(id)")

@@ -1,0 +1,105 @@
+internal import Synchronization
+
+/// Work that comes while other such work is under way, and goes together as soon as a place is free.
+///
+/// Who comes alone waits for nobody. Under load a transaction carries many: its fixed cost, most of a small one's, is
+/// paid once.
+final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
+    private struct Waiting {
+        let item: Item
+        let continuation: CheckedContinuation<Output, any Error>
+    }
+
+    private struct State {
+        var running = 0
+        var waiting: [Waiting] = []
+    }
+
+    private let state = Mutex(State())
+    private let places: Int
+    private let limit: Int
+    private let work: @Sendable ([Item]) async throws -> [Output]
+    private let isEveryones: @Sendable (any Error) -> Bool
+
+    /// - Parameters:
+    ///   - places: how many works may be under way at a time.
+    ///   - limit: how many items one takes at most.
+    ///   - isEveryones: whether an error is the answer to every item of a work. For any other the items are done again,
+    ///     each by itself, so that one does not spoil the others.
+    ///   - work: has done nothing when it throws; else it returns an output for each item, in order.
+    init(
+        places: Int, limit: Int, isEveryones: @escaping @Sendable (any Error) -> Bool,
+        work: @escaping @Sendable ([Item]) async throws -> [Output]
+    ) {
+        self.places = places
+        self.limit = limit
+        self.isEveryones = isEveryones
+        self.work = work
+    }
+
+    /// How many wait for a place.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Does the item, alone or with others. Cancelling the task does not take it out of a work with others.
+    func run(_ item: Item) async throws -> Output {
+        guard enter() else { return try await gathered(item) }
+        defer { goOn() }
+        return try await only(item)
+    }
+
+    private func enter() -> Bool {
+        state.withLock { state in
+            guard state.running < places else { return false }
+            state.running += 1
+            return true
+        }
+    }
+
+    private func only(_ item: Item) async throws -> Output {
+        guard let output = try await work([item]).first else { throw NothingAnswered() }
+        return output
+    }
+
+    private func gathered(_ item: Item) async throws -> Output {
+        try await withCheckedThrowingContinuation { continuation in
+            state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
+            // The place may have become free in between.
+            if enter() { goOn() }
+        }
+    }
+
+    /// What waits takes the place over; with nothing waiting it is free.
+    private func goOn() {
+        let next = state.withLock { state in
+            let next = Array(state.waiting.prefix(limit))
+            state.waiting.removeFirst(next.count)
+            if next.isEmpty { state.running -= 1 }
+            return next
+        }
+        guard !next.isEmpty else { return }
+        // Not a part of the task that leaves the place, nor of the transaction it may have joined.
+        Task.detached { await self.runAll(next) }
+    }
+
+    private func runAll(_ next: [Waiting]) async {
+        defer { goOn() }
+        do {
+            let outputs = try await work(next.map(\.item))
+            guard outputs.count == next.count else { throw NothingAnswered() }
+            for (one, output) in zip(next, outputs) { one.continuation.resume(returning: output) }
+        } catch  where next.count == 1 || isEveryones(error) {
+            for one in next { one.continuation.resume(throwing: error) }
+        } catch {
+            for one in next {
+                do {
+                    one.continuation.resume(returning: try await only(one.item))
+                } catch {
+                    one.continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    /// The work broke its promise.
+    private struct NothingAnswered: Error {}
+}

@@ -1,0 +1,126 @@
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What comes while a place is taken goes together, and one item's trouble is its own.
+@Suite("Outbox: gathering", .timeLimit(.minutes(2)))
+struct GatheringTests {
+    /// Works that were begun, each held until it is let go.
+    private final class Works: Sendable {
+        private struct State {
+            var begun: [[Int]] = []
+            var held: [CheckedContinuation<Void, Never>] = []
+            var isOpen = false
+        }
+
+        private let state = Mutex(State())
+
+        var begun: [[Int]] { state.withLock { $0.begun } }
+
+        func begin(_ items: [Int]) async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    state.begun.append(items)
+                    if !state.isOpen { state.held.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let held = state.withLock { state in
+                state.isOpen = true
+                defer { state.held = [] }
+                return state.held
+            }
+            for continuation in held { continuation.resume() }
+        }
+    }
+
+    private struct Refused: Error, Equatable {
+        let items: [Int]
+    }
+
+    private struct Away: Error, Equatable {}
+
+    private static func gathering(
+        _ works: Works, places: Int = 1, limit: Int = 100,
+        _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
+    ) -> Gathering<Int, Int> {
+        Gathering(places: places, limit: limit, isEveryones: { $0 is Away }) { items in
+            await works.begin(items)
+            try outcome(items)
+            return items.map { $0 * 10 }
+        }
+    }
+
+    @Test("one alone goes at once; what comes meanwhile goes together, in order, as much as fits; each has its answer")
+    func together() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works, limit: 3)
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun == [[1]] }
+        var others: [Task<Int, any Error>] = []
+        for item in 2...5 {
+            others.append(Task { try await gathering.run(item) })
+            try await until("\(item) waits") { gathering.waitingCount == item - 1 }
+        }
+        works.open()
+        #expect(try await first == 10)
+        for (item, task) in zip(2..., others) { #expect(try await task.value == item * 10) }
+        #expect(works.begun == [[1], [2, 3, 4], [5]])
+    }
+
+    @Test("as many works at a time as there are places")
+    func places() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works, places: 2)
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun.count == 1 }
+        async let second = gathering.run(2)
+        try await until("the second is, too") { works.begun.count == 2 }
+        async let third = gathering.run(3)
+        try await until("the third waits") { gathering.waitingCount == 1 }
+        works.open()
+        #expect(try await [first, second, third] == [10, 20, 30])
+        #expect(try await gathering.run(4) == 40)
+    }
+
+    @Test("an item that cannot be done spoils its own answer only")
+    func spoiled() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works) { if $0.contains(3) { throw Refused(items: $0) } }
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun.count == 1 }
+        let second = Task { try await gathering.run(2) }
+        try await until("it waits") { gathering.waitingCount == 1 }
+        let third = Task { try await gathering.run(3) }
+        try await until("both wait") { gathering.waitingCount == 2 }
+        works.open()
+        #expect(try await first == 10)
+        #expect(try await second.value == 20)
+        await #expect(throws: Refused(items: [3])) { try await third.value }
+        #expect(works.begun == [[1], [2, 3], [2], [3]])
+    }
+
+    @Test("what ails everyone is everyone's answer, and nothing is done twice")
+    func away() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works) { if $0.contains(3) { throw Away() } }
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun.count == 1 }
+        let second = Task { try await gathering.run(2) }
+        try await until("it waits") { gathering.waitingCount == 1 }
+        let third = Task { try await gathering.run(3) }
+        try await until("both wait") { gathering.waitingCount == 2 }
+        works.open()
+        #expect(try await first == 10)
+        await #expect(throws: Away()) { try await second.value }
+        await #expect(throws: Away()) { try await third.value }
+        #expect(works.begun == [[1], [2, 3]])
+    }
+}
