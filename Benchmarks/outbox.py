@@ -387,8 +387,8 @@ def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=50):
         wait("select not exists (select from deliveries where settled_at is null)", 60)
         print("  states:", sql("select state, count(*) from deliveries group by 1").replace("\n", ", "))
         print("  newest lost:", sql(
-            """select count(*) from lanes l where exists (select from deliveries d where d.lane = l.id)
-            and (select state from deliveries d where d.lane = l.id order by id desc limit 1) <> 'accepted'"""))
+            """select count(*) from (select distinct on (lane) state from deliveries order by lane, id desc) x
+            where state <> 'accepted'"""))
         quarters = sql(
             """select string_agg(format('%s/%s', round(p50), round(p99)), ', ' order by quarter) from (
             select ntile as quarter, percentile_cont(0.5) within group (order by ms) as p50,
@@ -406,23 +406,39 @@ def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=50):
         stage.stop()
 
 
-def growth(folder, steps="1000,10000,100000", batch=500):
-    """Cost of a delivery as lanes grow; lanes beyond Apple's limit for one app are spread over several."""
+def fill(lanes):
+    """Events with lanes and channels that have nothing to send, as a season leaves them."""
+    sql(f"""begin; set local session_replication_role = replica;
+        insert into events (key, name, created_at, updated_at) select 'filled-' || n, 'Match', now(), now()
+            from generate_series(1, {lanes}) n;
+        insert into channels (id, bundle_id, environment, storage_policy, state, channel_id, event_key, created_at, changed_at)
+            select md5('channel-' || n)::uuid, 'com.example.filler', 'production', 'mostRecentMessageStored', 'active',
+                'filled-' || n, 'filled-' || n, now(), now() from generate_series(1, {lanes}) n;
+        insert into lanes (id, bundle_id, environment, storage_policy, channel) overriding system value
+            select n + 1000000, 'com.example.filler', 'production', 'mostRecentMessageStored', md5('channel-' || n)::uuid
+            from generate_series(1, {lanes}) n;
+        insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+            select 'filled-' || n, 'com.example.filler', 'production', 'mostRecentMessageStored', 0, n + 1000000
+            from generate_series(1, {lanes}) n;
+        commit""".replace("; ", ";\n"))
+    sql("vacuum analyze")
+
+
+def growth(folder, steps="1000,10000,100000"):
+    """Cost of a delivery as lanes grow: the same thousand are updated, among more and more that are quiet."""
     base = None
     for lanes in map(int, str(steps).split(",")):
         stage = Stage(f"{folder}/{lanes}", GRANDSTAND_LANE_INTERVAL="0")
         try:
-            apps = [f"com.example.app{n}" for n in range((lanes + 9_999) // 10_000)]
-            keys = [f"match-{n}" for n in range(lanes)]
-            stage.open_events(apps, keys, lambda key: [audience(apps[int(key[6:]) % len(apps)])])
+            keys = [f"match-{n}" for n in range(1000)]
+            stage.open_events(["com.example.goal", "com.example.filler"], keys, lambda key: [audience("com.example.goal")])
+            fill(lanes - len(keys))
             costs = []
-            # The same number of deliveries at every size: spread over all lanes.
-            part = keys[::max(1, lanes // 1000)][:1000]
-            for n in range(7):
-                began = post_batches(stage, part, n)
-                costs.append((last_settled(len(part)) - began) / len(part))
+            for n in range(9):
+                began = post_batches(stage, keys, n)
+                costs.append((last_settled(len(keys)) - began) / len(keys))
                 sql("delete from deliveries; delete from broadcasts")
-            cost = statistics.median(costs)
+            cost = statistics.median(costs[2:])
             base = base or cost
             print(f"growth: {lanes} lanes, {cost * 1e6:.0f} us for a delivery, {cost / base:.2f} of the first", flush=True)
         finally:
@@ -449,7 +465,7 @@ def bloat(folder, deliveries=1000000, lanes=5000):
                 print(f"  {done}: {sizes()}, {done / (time.time() - began):.0f}/s", flush=True)
         print("bloat:", sql(
             """select string_agg(format('%s: HOT %s %%, dead %s %%', relname, round(100.0 * n_tup_hot_upd / n_tup_upd),
-            round(100.0 * n_dead_tup / (n_live_tup + n_dead_tup))), '; ') from pg_stat_user_tables
+            round(100.0 * n_dead_tup / (n_live_tup + n_dead_tup))), ', ') from pg_stat_user_tables
             where relname in ('lanes', 'deliveries')"""), sizes())
     finally:
         stage.stop()

@@ -32,11 +32,10 @@ struct OutageTests {
 
     @Test func `an event declared while APNs cannot be reached gets its channel when it is back`() async throws {
         let folder = try TemporaryFolder()
-        let port = try await Self.freePorts(in: folder.path + "/apns")
+        let addresses = try await SimulatorPlace.free(in: folder.path + "/apns")
         var options = SimulatorOptions(directory: folder.path + "/apns")
-        options.port = port
+        options.port = addresses.port
         let simulator = Simulator(options: options, logger: Stage.logger)
-        let addresses = SimulatorPlace(folder: folder.path + "/apns", port: port)
         try await withDatabase { database in
             let environment = addresses.settings.merging(["DATABASE_URL": database.connectionString]) { $1 }
             try await Stage.serve(environment, simulator: simulator) { stage in
@@ -143,36 +142,5 @@ struct OutageTests {
             let timestamps = sent.compactMap(\.timestamp)
             #expect(timestamps == Array(Set(timestamps)).sorted())
         }
-    }
-
-    /// Two ports in a row that nobody listens on, below those the system hands out by itself.
-    private static func freePorts(in directory: String) async throws -> Int {
-        for _ in 0..<100 {
-            var options = SimulatorOptions(directory: directory)
-            options.port = Int.random(in: 15_000...30_000)
-            let simulator = Simulator(options: options, logger: Stage.logger)
-            if (try? await simulator.start()) != nil {
-                await simulator.stop()
-                return options.port
-            }
-        }
-        throw NeverHappened(what: "two free ports in a row")
-    }
-}
-
-/// Where a simulator is going to be.
-private struct SimulatorPlace: Sendable {
-    let folder: String
-    let port: Int
-
-    var settings: [String: String] {
-        [
-            "GRANDSTAND_PORT": "0", "GRANDSTAND_LANE_INTERVAL": "0", "GRANDSTAND_APNS_KEY_DIR": folder,
-            "GRANDSTAND_APNS_CA_FILE": folder + "/ca.pem",
-            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": "https://127.0.0.1:\(port)",
-            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": "https://127.0.0.1:\(port)",
-            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": "https://127.0.0.1:\(port + 1)",
-            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": "https://127.0.0.1:\(port + 1)",
-        ]
     }
 }

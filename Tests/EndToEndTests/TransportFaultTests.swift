@@ -83,6 +83,48 @@ struct TransportFaultTests {
         }
     }
 
+    @Test func `what was on its way to a peer that is killed goes again when it is back`() async throws {
+        let folder = try TemporaryFolder()
+        let place = try await SimulatorPlace.free(in: folder.path + "/apns")
+        let first = try await SimulatorProcess.start(at: place)
+        try await withDatabase { database in
+            // Nobody's patience runs out: only the connection's end tells.
+            let environment = place.settings.merging([
+                "DATABASE_URL": database.connectionString, "GRANDSTAND_APNS_REQUEST_TIMEOUT": "30",
+            ]) { $1 }
+            try await Stage.serve(
+                environment, simulator: Simulator(options: .init(directory: place.folder), logger: Stage.logger)
+            ) { stage in
+                try await stage.putApp()
+                for match in Self.matches { try await stage.putEvent(match) }
+                var channels: [String] = []
+                for match in Self.matches { channels += try await stage.activeChannels(of: match) }
+                try await until("the simulator has kept them") {
+                    let kept = first.state
+                    return channels.allSatisfy(kept.contains)
+                }
+                _ = try await stage.settled(try await stage.broadcast(Self.message, to: Self.matches[0]))
+
+                first.freeze()
+                var ids: [String] = []
+                for match in Self.matches { ids.append(try await stage.broadcast(Self.message, to: match)) }
+                for id in ids {
+                    try await until("\(id) is on its way") {
+                        try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["sending"]
+                    }
+                }
+                first.kill9()
+                let second = try await SimulatorProcess.start(at: place)
+                for id in ids {
+                    let settled = try await stage.settled(id)
+                    #expect(settled.deliveryStates == ["accepted"])
+                    #expect(settled["deliveries"]?[0]?["attempts"]?.int ?? 0 >= 2)
+                }
+                second.kill9()
+            }
+        }
+    }
+
     @Test(arguments: [
         APNsReason.badChannelId, .channelNotRegistered, .broadcastFeatureNotEnabled, .payloadTooLarge,
         .topicDisallowed,

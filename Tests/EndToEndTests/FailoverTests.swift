@@ -1,0 +1,80 @@
+internal import APNsSimulator
+internal import EmbeddedPostgres
+internal import Foundation
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A connection string with several hosts: what one of them committed is there when another takes over.
+@Suite(.timeLimit(.minutes(5)))
+struct FailoverTests {
+    @Test func `the database goes on on another host: nothing accepted is lost, and the newest is sent last`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let (one, two) = (folder.path + "/one", folder.path + "/two")
+        let first = PostgresCluster(directory: one, logger: Stage.logger, durable: false)
+        let second = PostgresCluster(directory: two, logger: Stage.logger, durable: false)
+        let hosts = try await Self.hosts(of: first, second)
+        // The second has the first's disk once it takes over.
+        await second.stop()
+        try FileManager.default.removeItem(atPath: two)
+        do {
+            try await Stage.place(settings: ["DATABASE_URL": hosts]) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    let hold = simulator.hold { $0.isBroadcast }
+                    let sending = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+                    _ = try await simulator.requests(1) { $0.request.isBroadcast }
+                    let waiting = try await stage.broadcast(
+                        #"{"event": "update", "contentState": {"n": 2}, "alert": {"title": "Goal"}}"#)
+
+                    Self.crash(one)
+                    await first.stop()
+                    try FileManager.default.moveItem(atPath: one, toPath: two)
+                    _ = try await second.start()
+                    hold.release()
+
+                    let newest = try await until("broadcasts are accepted again") {
+                        let answer = try await stage.api(
+                            "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {"n": 3}}"#)
+                        return answer.status == 202 ? answer.json["id"]?.string : nil
+                    }
+                    for id in [sending, waiting, newest] {
+                        #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                    }
+                    let sent = simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
+                    let states = sent.compactMap { $0.request.json["aps"]?["content-state"]?["n"]?.int }
+                    #expect(states == states.sorted())
+                    #expect(Set(states) == [1, 2, 3])
+                    let timestamps = sent.compactMap(\.request.timestamp)
+                    #expect(timestamps == timestamps.sorted())
+                }
+            }
+        } catch {
+            await first.stop()
+            await second.stop()
+            throw error
+        }
+        await second.stop()
+    }
+
+    /// Starts both, and names both in one connection string; the first has the tables.
+    private static func hosts(of first: PostgresCluster, _ second: PostgresCluster) async throws -> String {
+        let connection = try await first.start()
+        let pool = PostgresPool(configuration: .stores(connectionString: connection), logger: Stage.logger)
+        _ = try await Migrator(pool).migrate()
+        await pool.close()
+        let host = /host='([^']+)'/
+        let other = try #require(try await second.start().firstMatch(of: host)?.output.1)
+        return connection.replacing(host) { "host='\($0.output.1),\(other)'" }
+    }
+
+    /// SIGQUIT: an immediate stop, nothing is written any more.
+    private static func crash(_ directory: String) {
+        let text = (try? String(contentsOfFile: directory + "/postgres/postmaster.pid", encoding: .utf8)) ?? ""
+        guard let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else { return }
+        Foundation.kill(pid, SIGQUIT)
+    }
+}
