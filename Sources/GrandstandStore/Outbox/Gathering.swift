@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Work that comes while other such work is under way, and goes together as soon as a place is free.
+/// Work that comes while other such work is under way, and goes together as soon as that is done.
 ///
 /// Who comes alone waits for nobody. Under load a transaction carries many: its fixed cost, most of a small one's, is
-/// paid once.
+/// paid once. One that takes long, for a lock or the disk, does not hold up the others: the next begins beside it.
 final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -13,25 +13,32 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private struct State {
         var running = 0
         var waiting: [Waiting] = []
+        /// When the last work began.
+        var lastBegin = ContinuousClock.now
+        /// Whether somebody looks after those who wait.
+        var isWatched = false
     }
 
     private let state = Mutex(State())
     private let places: Int
+    private let patience: Duration
     private let limit: Int
     private let work: @Sendable ([Item]) async throws -> [Output]
     private let isEveryones: @Sendable (any Error) -> Bool
 
     /// - Parameters:
-    ///   - places: how many works may be under way at a time.
+    ///   - places: how many works may be under way at a time,
+    ///   - patience: when the last of them began so long ago.
     ///   - limit: how many items one takes at most.
     ///   - isEveryones: whether an error is the answer to every item of a work. For any other the items are done again,
     ///     each by itself, so that one does not spoil the others.
     ///   - work: has done nothing when it throws; else it returns an output for each item, in order.
     init(
-        places: Int, limit: Int, isEveryones: @escaping @Sendable (any Error) -> Bool,
+        places: Int, patience: Duration, limit: Int, isEveryones: @escaping @Sendable (any Error) -> Bool,
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
         self.places = places
+        self.patience = patience
         self.limit = limit
         self.isEveryones = isEveryones
         self.work = work
@@ -49,8 +56,11 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
 
     private func enter() -> Bool {
         state.withLock { state in
-            guard state.running < places else { return false }
+            guard state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= patience else {
+                return false
+            }
             state.running += 1
+            state.lastBegin = .now
             return true
         }
     }
@@ -62,8 +72,26 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
 
     private func gathered(_ item: Item) async throws -> Output {
         try await withCheckedThrowingContinuation { continuation in
-            state.withLock { $0.waiting.append(Waiting(item: item, continuation: continuation)) }
+            let isWatched = state.withLock { state in
+                state.waiting.append(Waiting(item: item, continuation: continuation))
+                defer { state.isWatched = true }
+                return state.isWatched
+            }
             // The place may have become free in between.
+            if enter() { goOn() }
+            if !isWatched { Task.detached { await self.watch() } }
+        }
+    }
+
+    /// Those who wait behind what takes long get another place, also when nobody else comes.
+    private func watch() async {
+        while true {
+            try? await Task.sleep(for: patience)
+            let isDone = state.withLock { state in
+                state.isWatched = !state.waiting.isEmpty
+                return !state.isWatched
+            }
+            if isDone { return }
             if enter() { goOn() }
         }
     }
@@ -73,6 +101,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         let next = state.withLock { state in
             let next = Array(state.waiting.prefix(limit))
             state.waiting.removeFirst(next.count)
+            state.lastBegin = .now
             if next.isEmpty { state.running -= 1 }
             return next
         }

@@ -14,9 +14,10 @@ package struct PostgresOutbox: Outbox {
     let wakeUps: WakeUps
     let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
 
-    /// Transactions with single broadcasts at a time: while one waits for the disk, or for an event that somebody
-    /// changes, another goes on.
-    private static let acceptPlaces = 2
+    /// Transactions with single broadcasts at a time: one, unless it waits for an event that somebody changes. Two carried
+    /// half as many each and cost twice as much.
+    private static let acceptPlaces = 4
+    private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
 
     /// - Parameter dispatch: other connections for claiming and settling; `nil`: the same.
@@ -26,7 +27,7 @@ package struct PostgresOutbox: Outbox {
         let wakeUps = WakeUps(self.dispatch)
         self.wakeUps = wakeUps
         // A database that is away is away for all of them, and what it committed is not known.
-        acceptances = Gathering(places: Self.acceptPlaces, limit: Self.acceptLimit) {
+        acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             ($0 as? Problem)?.kind == .storeUnavailable
         } work: {
             try await Self.accept($0, in: database, wakeUps: wakeUps)

@@ -48,10 +48,10 @@ struct GatheringTests {
     private struct Away: Error, Equatable {}
 
     private static func gathering(
-        _ works: Works, places: Int = 1, limit: Int = 100,
+        _ works: Works, places: Int = 1, patience: Duration = .zero, limit: Int = 100,
         _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
     ) -> Gathering<Int, Int> {
-        Gathering(places: places, limit: limit, isEveryones: { $0 is Away }) { items in
+        Gathering(places: places, patience: patience, limit: limit, isEveryones: { $0 is Away }) { items in
             await works.begin(items)
             try outcome(items)
             return items.map { $0 * 10 }
@@ -88,6 +88,31 @@ struct GatheringTests {
         works.open()
         #expect(try await [first, second, third] == [10, 20, 30])
         #expect(try await gathering.run(4) == 40)
+    }
+
+    @Test("another place is taken only beside what takes long")
+    func patience() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works, places: 2, patience: .seconds(3_600))
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun.count == 1 }
+        async let second = gathering.run(2)
+        try await until("the second waits") { gathering.waitingCount == 1 }
+        works.open()
+        #expect(try await [first, second] == [10, 20])
+        #expect(works.begun == [[1], [2]])
+    }
+
+    @Test("who waits behind what takes long goes beside it, also when nobody else comes")
+    func watched() async throws {
+        let works = Works()
+        let gathering = Self.gathering(works, places: 2, patience: .milliseconds(1))
+        async let first = gathering.run(1)
+        try await until("the first is under way") { works.begun.count == 1 }
+        async let second = gathering.run(2)
+        try await until("the second is, too") { works.begun.count == 2 }
+        works.open()
+        #expect(try await [first, second] == [10, 20])
     }
 
     @Test("an item that cannot be done spoils its own answer only")
