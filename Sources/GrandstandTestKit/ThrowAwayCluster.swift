@@ -6,7 +6,7 @@ internal import Synchronization
 /// A PostgreSQL cluster for the time of this process, in memory where there is room for it, else in the temp folder.
 ///
 /// Hundreds of databases are made and dropped, each of 300 files: ext4 spends more on finding inodes for those than the
-/// tests take otherwise (measured: 310 s of processor time instead of 100 in the kernel, 5 minutes instead of 3).
+/// tests take otherwise (measured: 300 s of processor time in the kernel instead of 100 to 120, 5 minutes instead of 3).
 ///
 /// The server ends with the process however that ends. The folder is removed at an orderly exit; what a killed process
 /// leaves behind, the next one removes.

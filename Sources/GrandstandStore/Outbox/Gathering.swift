@@ -27,8 +27,8 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private let isEveryones: @Sendable (any Error) -> Bool
 
     /// - Parameters:
-    ///   - places: how many works may be under way at a time,
-    ///   - patience: when the last of them began so long ago.
+    ///   - places: how many works may be under way at a time.
+    ///   - patience: how long the last one must be under way before another begins beside it.
     ///   - limit: how many items one takes at most.
     ///   - isEveryones: whether an error is the answer to every item of a work. For any other the items are done again,
     ///     each by itself, so that one does not spoil the others.
@@ -47,15 +47,20 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     /// How many wait for a place.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Does the item, alone or with others. Cancelling the task does not take it out of a work with others.
+    /// Does the item, alone or with others, never before one that came earlier and waits still. Cancelling the task does
+    /// not take it out of a work with others.
     func run(_ item: Item) async throws -> Output {
-        guard enter() else { return try await gathered(item) }
+        guard enter(overtaking: false) else { return try await gathered(item) }
         defer { goOn() }
         return try await only(item)
     }
 
-    private func enter() -> Bool {
+    /// Takes a place, if there is one.
+    ///
+    /// - Parameter overtaking: also when others wait; for whoever gives the place to them.
+    private func enter(overtaking: Bool = true) -> Bool {
         state.withLock { state in
+            guard overtaking || state.waiting.isEmpty else { return false }
             guard state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= patience else {
                 return false
             }
@@ -101,8 +106,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         let next = state.withLock { state in
             let next = Array(state.waiting.prefix(limit))
             state.waiting.removeFirst(next.count)
-            state.lastBegin = .now
-            if next.isEmpty { state.running -= 1 }
+            if next.isEmpty { state.running -= 1 } else { state.lastBegin = .now }
             return next
         }
         guard !next.isEmpty else { return }

@@ -85,7 +85,8 @@ extension PostgresOutbox {
             \(rows.map(\.reason)), \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)))
             as r(id, lane, state, reason, unique_id, next_attempt_at)
         cross join lateral (select leased_by from lanes where id = r.lane offset 0) l
-        where d.id = r.id \(among("d.id", rows.map(\.settlement.delivery))) and d.state = 'sending' and l.leased_by = \(replica)
+        where d.id = r.id \(among("d.id", rows.map(\.settlement.delivery)))
+            and d.state = 'sending' and l.leased_by = \(replica)
         """
     }
 

@@ -58,6 +58,21 @@ struct GatheringTests {
         }
     }
 
+    private typealias Running = Task<Int, any Error>
+
+    /// 1 is under way; 2 and 3 wait, in this order.
+    private static func twoBehindOne(
+        _ gathering: Gathering<Int, Int>, _ works: Works
+    ) async throws -> (Running, Running, Running) {
+        let first = Task { try await gathering.run(1) }
+        try await until("the first is under way") { works.begun.count == 1 }
+        let second = Task { try await gathering.run(2) }
+        try await until("the second waits") { gathering.waitingCount == 1 }
+        let third = Task { try await gathering.run(3) }
+        try await until("both wait") { gathering.waitingCount == 2 }
+        return (first, second, third)
+    }
+
     @Test("one alone goes at once; what comes meanwhile goes together, in order, as much as fits; each has its answer")
     func together() async throws {
         let works = Works()
@@ -119,14 +134,9 @@ struct GatheringTests {
     func spoiled() async throws {
         let works = Works()
         let gathering = Self.gathering(works) { if $0.contains(3) { throw Refused(items: $0) } }
-        async let first = gathering.run(1)
-        try await until("the first is under way") { works.begun.count == 1 }
-        let second = Task { try await gathering.run(2) }
-        try await until("it waits") { gathering.waitingCount == 1 }
-        let third = Task { try await gathering.run(3) }
-        try await until("both wait") { gathering.waitingCount == 2 }
+        let (first, second, third) = try await Self.twoBehindOne(gathering, works)
         works.open()
-        #expect(try await first == 10)
+        #expect(try await first.value == 10)
         #expect(try await second.value == 20)
         await #expect(throws: Refused(items: [3])) { try await third.value }
         #expect(works.begun == [[1], [2, 3], [2], [3]])
@@ -136,14 +146,9 @@ struct GatheringTests {
     func away() async throws {
         let works = Works()
         let gathering = Self.gathering(works) { if $0.contains(3) { throw Away() } }
-        async let first = gathering.run(1)
-        try await until("the first is under way") { works.begun.count == 1 }
-        let second = Task { try await gathering.run(2) }
-        try await until("it waits") { gathering.waitingCount == 1 }
-        let third = Task { try await gathering.run(3) }
-        try await until("both wait") { gathering.waitingCount == 2 }
+        let (first, second, third) = try await Self.twoBehindOne(gathering, works)
         works.open()
-        #expect(try await first == 10)
+        #expect(try await first.value == 10)
         await #expect(throws: Away()) { try await second.value }
         await #expect(throws: Away()) { try await third.value }
         #expect(works.begun == [[1], [2, 3]])
