@@ -82,7 +82,9 @@ package struct Server: Sendable {
         let apps = PostgresAppStore(store)
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
-        let outbox = PostgresOutbox(outboxSessions, dispatch: Database(database.dispatchPool, sharing: store))
+        let departures = LocalDepartures()
+        let outbox = PostgresOutbox(
+            outboxSessions, dispatch: Database(database.dispatchPool, sharing: store), departures: departures)
         let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
             source: PostgresLookupSource(store), events: events, keys: keys,
@@ -141,7 +143,7 @@ package struct Server: Sendable {
         scheduler = Scheduler(outbox: outbox, signals: signals, now: now, logger: logger)
         dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
-                environment: environment, outbox: outbox,
+                environment: environment, outbox: outbox, departures: departures,
                 sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
                 settings: .init(
                     concurrency: 100 * configuration.connections, laneInterval: configuration.laneInterval,

@@ -5,8 +5,10 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Claims due lanes of one environment, sends their heads to its host, settles the verdicts. It learns of work only from
-/// the database, so one process or twenty work the same; what ails the other environment's host does not concern it.
+/// Claims due lanes of one environment, sends their heads to its host, settles the verdicts. It learns of work from the
+/// database, so one process or twenty work the same; what ails the other environment's host does not concern it.
+///
+/// Work that comes to its own process may be claimed with its acceptance (`Departures`), by the rules of every claim.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
         /// Requests to Apple at a time: about 100 for each connection keep its windows full (http2.md).
@@ -36,7 +38,7 @@ package final class Dispatcher: Service {
     }
 
     private let replica = UUID()
-    private let environment: APNsEnvironment
+    let environment: APNsEnvironment
     private let outbox: any Outbox
     private let sends: Sends
     private let signals: any WakeSignals
@@ -45,14 +47,18 @@ package final class Dispatcher: Service {
     private let logger: Logger
     private let doorbell = Doorbell()
     private let flights = Flights()
+    /// What was claimed, on its way to be sent.
+    private let outgoing = AsyncStream.makeStream(of: [ClaimedDelivery].self)
+    private let departures: LocalDepartures
     private let circuit = Mutex(Circuit())
 
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends,
+        signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.environment = environment
         self.outbox = outbox
+        self.departures = departures
         self.sends = sends
         self.signals = signals
         self.settings = settings
@@ -70,10 +76,14 @@ package final class Dispatcher: Service {
             let settler = Task { await self.settleLoop() }
             group.addTask { for await _ in wakes { self.doorbell.ring() } }
             group.addTask { await self.keepLeases() }
+            flights.open()
+            departures.attach(self)
             let claimer = Task { await self.claimLoop() }
+            let sender = Task { await self.sendLoop() }
             await withGracefulShutdownHandler {
                 await withTaskCancellationHandler {
                     await claimer.value
+                    await sender.value
                 } onCancel: {
                     claimer.cancel()
                 }
@@ -81,20 +91,43 @@ package final class Dispatcher: Service {
                 self.flights.stopClaiming()
                 self.doorbell.ring()
             }
+            departures.detach(self)
             flights.close()
             await settler.value
             group.cancelAll()
         }
     }
 
-    private func claimLoop() async {
+    // MARK: Departures
+
+    /// A claim for as many of `wanted` lanes that were brought work here as may leave with its commit.
+    ///
+    /// Many leave room for a claim: what waits in the database may be urgent, or another app's. One may have the last
+    /// place.
+    func departure(_ wanted: Int) -> LaneClaim? {
+        guard flights.isOpen, circuit.withLock({ $0.isClosed }) else { return nil }
+        let free = settings.concurrency - flights.count
+        let limit = min(wanted, wanted == 1 ? free : free - settings.leastRoom)
+        return limit > 0 ? claim(limit) : nil
+    }
+
+    /// Sends what was taken by a claim and is committed. During a stop it is given back.
+    func depart(_ deliveries: [ClaimedDelivery]) {
+        flights.begin(deliveries)
+        if case .terminated = outgoing.continuation.yield(deliveries) { flights.abandon(deliveries) }
+    }
+
+    private func claim(_ limit: Int) -> LaneClaim {
+        LaneClaim(
+            environment: environment, limit: limit, replica: replica,
+            leasedUntil: now().addingTimeInterval(settings.lease), laneInterval: settings.laneInterval)
+    }
+
+    private func sendLoop() async {
         // Discarding: an ordinary group keeps every send that has ended, for as long as the loop runs.
         let drain = await withDiscardingTaskGroup(returning: Task<Void, any Error>.self) { sends in
-            while !flights.isStopping, !Task.isCancelled {
-                let pause = await round { delivery in
-                    sends.addTask { await self.send(delivery) }
-                }
-                await doorbell.wait(atMost: pause)
+            for await deliveries in outgoing.stream {
+                for delivery in deliveries { sends.addTask { await self.send(delivery) } }
             }
             return Task {
                 try await Task.sleep(for: settings.drain)
@@ -104,10 +137,21 @@ package final class Dispatcher: Service {
         drain.cancel()
     }
 
+    // MARK: Claims
+
+    private func claimLoop() async {
+        while flights.isOpen, !Task.isCancelled {
+            let pause = await round()
+            await doorbell.wait(atMost: pause)
+        }
+        flights.stopClaiming()
+        outgoing.continuation.finish()
+    }
+
     /// Claims as much as may be under way.
     ///
     /// - Returns: how long to sleep unless woken.
-    private func round(_ start: (ClaimedDelivery) -> Void) async -> Duration {
+    private func round() async -> Duration {
         do {
             let free = settings.concurrency - flights.count
             // The landing that makes enough room rings.
@@ -117,16 +161,11 @@ package final class Dispatcher: Service {
                 (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
             }
             guard admitted > 0 else { return min(settings.pollInterval, pause.map(Duration.seconds) ?? .seconds(1)) }
-            let claimed = try await outbox.claim(
-                LaneClaim(
-                    environment: environment, limit: admitted, replica: replica,
-                    leasedUntil: now().addingTimeInterval(settings.lease), laneInterval: settings.laneInterval),
-                now: now())
-            for delivery in claimed {
-                flights.begin(delivery)
-                start(delivery)
+            let claimed = try await outbox.claim(claim(admitted), now: now())
+            if !claimed.isEmpty {
+                depart(claimed)
+                return .zero
             }
-            if !claimed.isEmpty { return .zero }
             guard let due = try await outbox.nextDue(in: environment) else { return settings.pollInterval }
             return min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now()))))
         } catch is CancellationError {
@@ -152,13 +191,18 @@ package final class Dispatcher: Service {
         }
     }
 
+    // MARK: Sends and verdicts
+
     private func send(_ delivery: ClaimedDelivery) async {
         let answer = await sends.send(delivery)
         note(Circuit.Outcome(answer))
+        let answered = now()
         let verdict = Verdict(
-            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: now(), jitter: .random(in: 0..<1))
+            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: answered,
+            jitter: .random(in: 0..<1))
         log(verdict, delivery)
-        let flying = flights.land(Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict))
+        let flying = flights.land(
+            Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered))
         if flying == settings.concurrency - settings.leastRoom { doorbell.ring() }
     }
 

@@ -10,6 +10,16 @@ final class Flights: Sendable {
         var abandoned: [ClaimedDelivery]
     }
 
+    private enum Phase {
+        /// Nothing is claimed yet.
+        case idle
+        /// Claims are made, and what lands is settled.
+        case open
+        /// No more claims; what is under way may land.
+        case stopping
+        case closed
+    }
+
     private struct State {
         /// By delivery.
         var flying: [Int: ClaimedDelivery] = [:]
@@ -17,18 +27,23 @@ final class Flights: Sendable {
         var lasting: Set<Int> = []
         var settlements: [Settlement] = []
         var abandoned: [ClaimedDelivery] = []
-        var isStopping = false
-        var isClosed = false
+        var phase = Phase.idle
     }
 
     private let state = Mutex(State())
     private let doorbell = Doorbell()
 
     var count: Int { state.withLock { $0.flying.count } }
-    var isStopping: Bool { state.withLock { $0.isStopping } }
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    var isOpen: Bool { state.withLock { $0.phase == .open } }
+    var isClosed: Bool { state.withLock { $0.phase == .closed } }
 
-    func begin(_ delivery: ClaimedDelivery) { state.withLock { $0.flying[delivery.id] = delivery } }
+    func open() { state.withLock { $0.phase = .open } }
+
+    func begin(_ deliveries: [ClaimedDelivery]) {
+        state.withLock { state in
+            for delivery in deliveries { state.flying[delivery.id] = delivery }
+        }
+    }
 
     /// Lanes whose messages have been under way since before the last call: their leases want extending.
     func lastingLanes() -> [Int] {
@@ -51,7 +66,7 @@ final class Flights: Sendable {
         return count
     }
 
-    func stopClaiming() { state.withLock { $0.isStopping = true } }
+    func stopClaiming() { state.withLock { if $0.phase == .open { $0.phase = .stopping } } }
 
     /// Gives up waiting for what is still under way.
     func abandon() {
@@ -62,9 +77,17 @@ final class Flights: Sendable {
         doorbell.ring()
     }
 
+    /// Gives up on some that did not begin after all.
+    func abandon(_ deliveries: [ClaimedDelivery]) {
+        state.withLock { state in
+            state.abandoned += deliveries.compactMap { state.flying.removeValue(forKey: $0.id) }
+        }
+        doorbell.ring()
+    }
+
     /// Nothing more will land: `landed` ends after what is there.
     func close() {
-        state.withLock { $0.isClosed = true }
+        state.withLock { $0.phase = .closed }
         doorbell.ring()
     }
 
@@ -72,11 +95,13 @@ final class Flights: Sendable {
     func landed() async -> Batch? {
         while true {
             let (batch, isClosed) = state.withLock { state -> (Batch?, Bool) in
-                guard !state.settlements.isEmpty || !state.abandoned.isEmpty else { return (nil, state.isClosed) }
+                guard !state.settlements.isEmpty || !state.abandoned.isEmpty else {
+                    return (nil, state.phase == .closed)
+                }
                 let batch = Batch(settlements: state.settlements, abandoned: state.abandoned)
                 state.settlements = []
                 state.abandoned = []
-                return (batch, state.isClosed)
+                return (batch, state.phase == .closed)
             }
             if let batch { return batch }
             if isClosed { return nil }

@@ -10,8 +10,9 @@ package struct Intake: Sendable {
     /// Items from which a call counts as bulk.
     static let bulkSize = 50
     /// Bulk calls that are accepted at a time. A call of 500 keeps a processor and a connection for a tenth of a second:
-    /// four of them left none to a single goal of another app, and little to the sends they were made for.
-    static let bulkPlaces = 2
+    /// four of them left none to a single goal of another app, and little to the sends they were made for; two gained
+    /// nothing over one.
+    static let bulkPlaces = 1
 
     package init(outbox: any Outbox, now: @escaping @Sendable () -> Date) {
         self.outbox = outbox

@@ -14,6 +14,9 @@ package struct Reconciler: Service {
         package var deleteBudget: Int
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(5)
+        /// Between two looks for runs that are due. Each channel made wakes it, and a look takes milliseconds among
+        /// 10,000 channels: one for each took as much of PostgreSQL as declaring the 10,000 events.
+        package var lookInterval: Duration = .milliseconds(250)
 
         package init(interval: TimeInterval, grace: TimeInterval, deleteBudget: Int) {
             self.interval = interval
@@ -46,52 +49,71 @@ package struct Reconciler: Service {
 
     package func run() async {
         let wakes = signals.wakes(.channels)
+        let doorbell = Doorbell()
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                let doorbells = (0..<Self.concurrency).map { _ in Doorbell() }
-                group.addTask { for await _ in wakes { for doorbell in doorbells { doorbell.ring() } } }
-                for doorbell in doorbells {
-                    group.addTask {
-                        while !Task.isCancelled { await doorbell.wait(atMost: await turn()) }
-                    }
-                }
+                group.addTask { for await _ in wakes { doorbell.ring() } }
+                group.addTask { await makeRuns(doorbell) }
             }
         }
     }
 
-    /// One run, if one is due.
-    ///
-    /// - Returns: how long none will be.
-    private func turn() async -> Duration {
+    private func makeRuns(_ doorbell: Doorbell) async {
+        let underWay = Count()
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                let (run, pause) = await look(underWay.value)
+                if let run {
+                    underWay.add(1)
+                    group.addTask {
+                        await perform(run)
+                        underWay.add(-1)
+                        doorbell.ring()
+                    }
+                    continue
+                }
+                await doorbell.wait(atMost: pause)
+                try? await Task.sleep(for: settings.lookInterval)
+            }
+        }
+    }
+
+    /// - Returns: a run that is due, else how long none will be unless the doorbell rings.
+    private func look(_ underWay: Int) async -> (ReconciliationRun?, Duration) {
+        guard underWay < Self.concurrency else { return (nil, settings.pollInterval) }
         do {
-            guard
-                let run = try await store.claimDue(
-                    interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
-            else { return try await pause() }
+            let run = try await store.claimDue(
+                interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
+            if let run { return (run, .zero) }
+            guard let due = try await store.nextDue(interval: settings.interval, now: now()) else {
+                return (nil, settings.pollInterval)
+            }
+            return (nil, min(settings.pollInterval, max(.zero, .seconds(due.timeIntervalSince(now())))))
+        } catch is CancellationError {
+            return (nil, .zero)
+        } catch {
+            logger.error("reconciliations could not be looked up; trying again", metadata: ["error": "\(error)"])
+            return (nil, .seconds(1))
+        }
+    }
+
+    private func perform(_ run: ReconciliationRun) async {
+        do {
             let options = ReconciliationOptions(
                 apply: true, grace: settings.grace, deleteBudget: settings.deleteBudget)
             _ = try await reconciliation.perform(run, options, by: .server)
-            return .zero
         } catch let error as Reconciliation.Unreadable {
             let metadata: Logger.Metadata = [
                 "app": "\(error.address.bundleID)", "environment": "\(error.address.environment.rawValue)",
                 "reason": "\(error.answer.failure ?? "")",
             ]
             logger.warning("APNs' list of channels could not be read; trying again", metadata: metadata)
-            return .zero
         } catch is CancellationError {
-            return .zero
+            return
         } catch {
             logger.error("a reconciliation failed; trying again", metadata: ["error": "\(error)"])
-            return .seconds(1)
+            try? await Task.sleep(for: .seconds(1))
         }
-    }
-
-    private func pause() async throws -> Duration {
-        guard let due = try await store.nextDue(interval: settings.interval, now: now()) else {
-            return settings.pollInterval
-        }
-        return min(settings.pollInterval, max(.milliseconds(50), .seconds(due.timeIntervalSince(now()))))
     }
 }
 

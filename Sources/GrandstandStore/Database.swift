@@ -48,6 +48,26 @@ package struct Database: Sendable, PostgresQuerying {
         }
     }
 
+    /// The same for a transaction whose last statements are known when `body` returns: they and COMMIT are one round
+    /// trip.
+    ///
+    /// - Parameters:
+    ///   - closing: those statements, from what `body` returned.
+    ///   - value: what the transaction comes to, from that and their results.
+    func transaction<Work: Sendable, Value: Sendable>(
+        _ body: @Sendable (PostgresConnection) async throws -> Work,
+        closing: @Sendable (Work) -> [PostgresQuery],
+        _ value: @Sendable (Work, [PostgresRows]) throws -> Value
+    ) async throws -> Value {
+        guard isJoined else {
+            return try await translating { try await pool.transaction(body, closing: closing, value) }
+        }
+        return try await transaction { connection in
+            let work = try await body(connection)
+            return try value(work, try await connection.pipeline(closing(work)))
+        }
+    }
+
     // MARK: Joining a transaction
 
     private struct Joined: Sendable {

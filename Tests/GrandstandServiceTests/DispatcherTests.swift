@@ -10,14 +10,15 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct DispatcherTests {
     private static func dispatcher(
-        _ outbox: FakeOutbox, _ gateway: FakeGateway, signals: HandSignals = HandSignals(), concurrency: Int = 20,
+        _ outbox: FakeOutbox, _ gateway: FakeGateway, departures: LocalDepartures = LocalDepartures(),
+        signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> Dispatcher {
         var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: drain)
         settings.pollInterval = pollInterval
         return Dispatcher(
-            environment: .production, outbox: outbox,
+            environment: .production, outbox: outbox, departures: departures,
             sends: Sends(gateway: gateway, examinations: Sample.examinations(), now: { Sample.now }),
             signals: signals, settings: settings, now: now,
             logger: Sample.logger)
@@ -141,6 +142,84 @@ struct DispatcherTests {
         #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
     }
 
+    @Test func `what was claimed with its acceptance is sent and settled like all else`() async throws {
+        let outbox = FakeOutbox([])
+        let departures = LocalDepartures()
+        #expect(departures.claim(1, in: .production) == nil)
+        let dispatcher = Self.dispatcher(outbox, FakeGateway(), departures: departures)
+        await Self.run(dispatcher) {
+            let claim = await departures.claimOfRunning(3)
+            #expect(claim.limit == 3)
+            #expect(claim.environment == .production)
+            #expect(claim.laneInterval == 1)
+            #expect(claim.leasedUntil == Sample.now.addingTimeInterval(3_600))
+            #expect(departures.claim(1, in: .development) == nil)
+            departures.depart((1...3).map { Sample.delivery($0) }, in: .production)
+            await outbox.wait { $0.settled.count >= 3 }
+        }
+        #expect(outbox.books.settled.map(\.delivery).sorted() == [1, 2, 3])
+        #expect(departures.claim(1, in: .production) == nil)
+    }
+
+    @Test func `many departures leave room for a claim, one takes the last place`() async {
+        let outbox = FakeOutbox([])
+        let departures = LocalDepartures()
+        let valve = Valve()
+        let gateway = FakeGateway { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        await Self.run(Self.dispatcher(outbox, gateway, departures: departures, concurrency: 20)) {
+            #expect(await departures.claimOfRunning(100).limit == 15)
+            departures.depart((1...15).map { Sample.delivery($0) }, in: .production)
+            #expect(departures.claim(2, in: .production) == nil)
+            for id in 16...20 {
+                #expect(departures.claim(1, in: .production)?.limit == 1)
+                departures.depart([Sample.delivery(id)], in: .production)
+            }
+            #expect(departures.claim(1, in: .production) == nil)
+            valve.open()
+            await outbox.wait { $0.settled.count >= 20 }
+        }
+    }
+
+    @Test func `a departure that comes during a stop is given back`() async {
+        let outbox = FakeOutbox([Sample.delivery(1)])
+        let departures = LocalDepartures()
+        let valve = Valve()
+        let gateway = FakeGateway { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        let dispatcher = Self.dispatcher(outbox, gateway, departures: departures)
+        let running = Task { await dispatcher.run() }
+        await valve.hold(1)
+        running.cancel()
+        while departures.claim(1, in: .production) != nil { await Task.yield() }
+        departures.depart([Sample.delivery(2)], in: .production)
+        await outbox.wait { $0.released.count >= 1 }
+        valve.open()
+        await running.value
+        #expect(outbox.books.released.map(\.id) == [2])
+        #expect(outbox.books.settled.map(\.delivery) == [1])
+    }
+
+    @Test func `nothing departs to a host that is not well`() async {
+        let outbox = FakeOutbox((1...(2 * Circuit.threshold)).map { Sample.delivery($0) })
+        let departures = LocalDepartures()
+        let clock = Mutex(Sample.now)
+        let gateway = FakeGateway { _ in
+            clock.withLock { $0 += 0.1 }
+            return .refused(Sample.refusal(.serviceUnavailable))
+        }
+        let dispatcher = Self.dispatcher(
+            outbox, gateway, departures: departures, concurrency: 5, now: { clock.withLock { $0 } })
+        await Self.run(dispatcher) {
+            await outbox.wait { $0.settled.count >= Circuit.threshold }
+            #expect(departures.claim(1, in: .production) == nil)
+        }
+    }
+
     @Test func `a message that takes long keeps its lease`() async {
         let outbox = FakeOutbox([Sample.delivery(1, lane: 7)])
         let valve = Valve()
@@ -176,5 +255,15 @@ struct DispatcherTests {
         }
         let accepted = outbox.books.settled.count { if case .accepted = $0.verdict { true } else { false } }
         #expect(accepted >= 100 - Circuit.threshold - 2 * 5)
+    }
+}
+
+extension LocalDepartures {
+    /// Waits for the dispatcher to run.
+    fileprivate func claimOfRunning(_ wanted: Int) async -> LaneClaim {
+        while true {
+            if let claim = claim(wanted, in: .production) { return claim }
+            await Task.yield()
+        }
     }
 }

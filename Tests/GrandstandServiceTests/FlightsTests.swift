@@ -6,12 +6,12 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct FlightsTests {
     private static func landing(_ id: Int) -> Settlement {
-        Settlement(delivery: id, lane: id, verdict: .accepted(APNsReceipt(requestID: nil)))
+        Settlement(delivery: id, lane: id, verdict: .accepted(APNsReceipt(requestID: nil)), at: Sample.now)
     }
 
     @Test func `what landed is taken once, all that is there`() async {
         let flights = Flights()
-        for id in 1...3 { flights.begin(Sample.delivery(id)) }
+        flights.begin((1...3).map { Sample.delivery($0) })
         #expect(flights.count == 3)
         flights.land(Self.landing(2))
         flights.land(Self.landing(1))
@@ -25,7 +25,7 @@ struct FlightsTests {
 
     @Test func `what never began does not land, nor does anything twice`() async {
         let flights = Flights()
-        flights.begin(Sample.delivery(1))
+        flights.begin([Sample.delivery(1)])
         flights.land(Self.landing(7))
         flights.land(Self.landing(1))
         flights.land(Self.landing(1))
@@ -36,7 +36,7 @@ struct FlightsTests {
 
     @Test func `what is given up is handed back, and its late verdict is dropped`() async {
         let flights = Flights()
-        for id in 1...3 { flights.begin(Sample.delivery(id)) }
+        flights.begin((1...3).map { Sample.delivery($0) })
         flights.land(Self.landing(1))
         flights.abandon()
         #expect(flights.count == 0)
@@ -51,7 +51,7 @@ struct FlightsTests {
     @Test func `a verdict that lands while somebody waits wakes him`() async {
         for _ in 0..<200 {
             let flights = Flights()
-            flights.begin(Sample.delivery(1))
+            flights.begin([Sample.delivery(1)])
             async let batch = flights.landed()
             flights.land(Self.landing(1))
             #expect(await batch?.settlements.count == 1)
@@ -65,7 +65,7 @@ struct FlightsTests {
         #expect(await nothing == nil)
 
         let late = Flights()
-        late.begin(Sample.delivery(1))
+        late.begin([Sample.delivery(1)])
         late.land(Self.landing(1))
         late.close()
         #expect(late.isClosed)

@@ -35,6 +35,7 @@ package protocol Outbox: Sendable {
     func nextScheduled() async throws -> Date?
 
     /// Leases due lanes of one environment and takes the head of each: at most one message per lane is under way.
+    /// (`accept` does the same for lanes it brings work to, as far as `Departures` allows.)
     ///
     /// Apps take turns, so that a burst of one makes no other wait; an app's lanes with an `end` or a priority of 10 go
     /// before its others, then those due longest.
@@ -126,15 +127,18 @@ package struct ClaimedDelivery: Sendable, Hashable {
     }
 }
 
-/// A verdict on a claimed delivery.
+/// A verdict on a claimed delivery, and when it was reached.
 package struct Settlement: Sendable, Equatable {
     package var delivery: Int
     package var lane: Int
     package var verdict: Verdict
+    /// When the answer came, or it was clear that none would.
+    package var at: Date
 
-    package init(delivery: Int, lane: Int, verdict: Verdict) {
+    package init(delivery: Int, lane: Int, verdict: Verdict, at: Date) {
         self.delivery = delivery
         self.lane = lane
         self.verdict = verdict
+        self.at = at
     }
 }

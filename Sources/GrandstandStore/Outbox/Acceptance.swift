@@ -21,6 +21,8 @@ struct Acceptance {
         let id: Int
         var isFenced: Bool
         let channelID: String?
+        /// Nothing is pending or under way, and the next message may go at once.
+        var idle: IdleLane?
     }
 
     struct BroadcastRow {
@@ -41,6 +43,9 @@ struct Acceptance {
         let expiresAt: Date
         let requestID: UUID
         let channelID: String?
+        let audience: Audience
+        let payload: BroadcastPayload
+        let idle: IdleLane?
     }
 
     /// When it is decided; an item may have come a little earlier.
@@ -56,6 +61,8 @@ struct Acceptance {
     private(set) var urgent: Set<Int> = []
     /// When the last of what is new expires, by lane.
     private(set) var expiries: [Int: Date] = [:]
+    /// Messages that leave with the commit, by lane.
+    private(set) var departures: [Int: Departure] = [:]
     /// Whom to wake after the commit.
     private(set) var topics: Set<WakeTopic> = []
     private(set) var startedEvents: Set<String> = []
@@ -113,7 +120,8 @@ struct Acceptance {
             DeliveryRow(
                 broadcastID: id, lane: lane.id, isEnd: isEnd, isAlerting: plan.payload.alert != nil,
                 priority: plan.priority, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-                requestID: .drawn(), channelID: lane.channelID)
+                requestID: .drawn(), channelID: lane.channelID, audience: item.audience, payload: plan.payload,
+                idle: lane.idle)
         }
         deliveries += rows
         for (row, item) in zip(rows, plan.items) {
@@ -137,6 +145,9 @@ struct Acceptance {
                 reason: nil, nextAttemptAt: nil, settledAt: nil)
         }
     }
+
+    /// The message of this row departs so.
+    mutating func leave(_ row: DeliveryRow, _ departure: Departure) { departures[row.lane] = departure }
 
     /// A target is over when every audience of it got its end.
     private mutating func fence(_ lanes: Set<Int>, of target: BroadcastTarget) {

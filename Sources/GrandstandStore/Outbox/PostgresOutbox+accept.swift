@@ -3,13 +3,6 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// What one caller brings.
-struct AcceptCall: Sendable {
-    let items: [BroadcastIntake]
-    let now: Date
-    let plan: DeliveryPlanning
-}
-
 extension PostgresOutbox {
     /// Single broadcasts that come close together share a transaction. One that joins a transaction stays in it.
     package func accept(
@@ -17,30 +10,9 @@ extension PostgresOutbox {
     ) async throws -> [Result<Broadcast, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
         guard items.count == 1, !database.isJoined else {
-            return try await Self.accept([call], in: database, wakeUps: wakeUps)[0]
+            return try await desk.accept([call])[0]
         }
         return try await acceptances.run(call)
-    }
-
-    /// Accepts calls in order, in one transaction.
-    static func accept(
-        _ calls: [AcceptCall], in database: Database, wakeUps: WakeUps
-    ) async throws -> [[Result<Broadcast, Problem>]] {
-        let now = calls.map(\.now).max() ?? .distantPast
-        let (results, topics) = try await database.transaction { connection in
-            let items = calls.flatMap(\.items)
-            var acceptance = Acceptance(
-                targets: try await Self.lock(Set(items.map(\.target)), on: connection), now: now)
-            let results = calls.map { call in
-                call.items.map { item in
-                    Result { () throws(Problem) in try acceptance.add(item, at: call.now, plan: call.plan) }
-                }
-            }
-            try await Self.write(acceptance, on: connection)
-            return (results, acceptance.topics)
-        }
-        database.afterCommit { wakeUps.send(topics) }
-        return results
     }
 
     package func nextScheduled() async throws -> Date? {
@@ -59,7 +31,7 @@ extension PostgresOutbox {
             // Events before their broadcasts, as whoever cancels an event takes them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             var acceptance = Acceptance(
-                targets: try await Self.lock(targets, on: connection), now: now)
+                targets: try await Self.lock(targets, on: connection, now: now), now: now)
             let rows = try await connection.query(
                 """
                 select id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score,
@@ -78,7 +50,7 @@ extension PostgresOutbox {
                     refused.append((broadcast.id, error.detail))
                 }
             }
-            try await Self.write(acceptance, on: connection)
+            try await connection.pipeline(Self.statements(acceptance))
             try await connection.query(
                 """
                 update broadcasts b set scheduled = false, warnings = case when r.detail is null then b.warnings
@@ -89,26 +61,31 @@ extension PostgresOutbox {
                 """)
             return (scheduled.count, acceptance.topics)
         }
-        wakeUps.send(topics)
+        desk.wakeUps.send(topics)
         return count
     }
 
-    /// Writes everything that was decided, in one round trip.
-    private static func write(_ acceptance: Acceptance, on connection: PostgresConnection) async throws {
-        guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return }
-        let lanes = Array(Set(acceptance.deliveries.map(\.lane))).sorted()
-        // Foreign keys are checked row by row, by statements that would be planned anew for each.
+    /// What writes everything that was decided, in one round trip.
+    ///
+    /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
+    static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
+        guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return [] }
         var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
+        if !acceptance.departures.isEmpty { statements += insertDepartures(acceptance) }
+        let queued = acceptance.deliveries.filter { acceptance.departures[$0.lane] == nil }
+        if !queued.isEmpty { statements.append(insertDeliveries(queued)) }
+        let lanes = Set(acceptance.deliveries.map(\.lane)).sorted()
         if !lanes.isEmpty {
-            statements += [
-                insertDeliveries(acceptance.deliveries), planning(rows: lanes.count),
-                supersede(lanes: lanes, now: acceptance.now), updateLanes(lanes, acceptance: acceptance),
-            ]
+            statements.append(planning(rows: lanes.count))
+            if !queued.isEmpty {
+                statements.append(supersede(lanes: Set(queued.map(\.lane)).sorted(), now: acceptance.now))
+            }
+            statements.append(updateLanes(lanes, acceptance: acceptance))
         }
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
         }
-        try await connection.pipeline(statements)
+        return statements
     }
 
     private static func insertBroadcasts(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
@@ -161,19 +138,25 @@ extension PostgresOutbox {
     }
 
     private static func updateLanes(_ lanes: [Int], acceptance: Acceptance) -> PostgresQuery {
-        """
-        update lanes l set newest_broadcast = coalesce(r.newest, l.newest_broadcast),
-            fenced_at = case when r.is_end then \(acceptance.now) else l.fenced_at end,
-            is_urgent = r.is_urgent or (l.is_urgent and l.due_at is not null),
-            due_at = case when l.leased_until is not null then l.due_at
-                when l.channel is null then least(l.due_at, r.expires_at)
-                else greatest(\(acceptance.now), l.ready_at) end
-        from unnest(\(lanes), \(lanes.map { acceptance.newest[$0] }), \(lanes.map { acceptance.fenced.contains($0) }),
-            \(lanes.map { acceptance.urgent.contains($0) }),
-            \(lanes.map { acceptance.expiries[$0] }))
-            as r(id, newest, is_end, is_urgent, expires_at)
-        where l.id = r.id \(among("l.id", lanes))
-        """
+        let departures = lanes.map { acceptance.departures[$0] }
+        return """
+            update lanes l set newest_broadcast = coalesce(r.newest, l.newest_broadcast),
+                fenced_at = case when r.is_end then \(acceptance.now) else l.fenced_at end,
+                is_urgent = r.is_urgent or (l.is_urgent and l.due_at is not null),
+                leased_by = coalesce(r.leased_by, l.leased_by), leased_until = coalesce(r.leased_until, l.leased_until),
+                last_timestamp = coalesce(r.apns_timestamp, l.last_timestamp), ready_at = greatest(l.ready_at, r.ready_at),
+                due_at = case when r.leased_until is not null then r.leased_until
+                    when l.leased_until is not null then l.due_at
+                    when l.channel is null then least(l.due_at, r.expires_at)
+                    else greatest(\(acceptance.now), l.ready_at) end
+            from unnest(\(lanes), \(lanes.map { acceptance.newest[$0] }), \(lanes.map { acceptance.fenced.contains($0) }),
+                \(lanes.map { acceptance.urgent.contains($0) }),
+                \(lanes.map { acceptance.expiries[$0] }), \(departures.map { $0?.timestamp }),
+                \(departures.map { $0?.claim.replica }), \(departures.map { $0?.claim.leasedUntil }),
+                \(departures.map { $0.map { acceptance.now.addingTimeInterval($0.claim.laneInterval) } }))
+                as r(id, newest, is_end, is_urgent, expires_at, apns_timestamp, leased_by, leased_until, ready_at)
+            where l.id = r.id \(among("l.id", lanes))
+            """
     }
 
     /// Only what changes: a match has many updates and one first.

@@ -90,7 +90,7 @@ extension PostgresOutbox {
 
     /// How far `aps.timestamp` may run ahead of the clock when a lane sends faster than one a second: devices drop what
     /// is more than about eight hours ahead (apns-contract 3.4). Beyond it the lane waits for the clock.
-    private static let timestampLead = 3_600
+    static let timestampLead = 3_600
 
     /// What `lockDue` found.
     private static let lockedLanes: PostgresQuery = "(current_setting('grandstand.lanes')::bigint[])"
@@ -156,9 +156,7 @@ extension PostgresOutbox {
                 from due p where l.id = p.lane and l.id = any(\(lockedLanes))
             )
             select p.id, p.lane, p.channel_id, p.attempts, p.priority, p.expires_at, p.apns_timestamp, p.storage_policy,
-                case when p.storage_policy = 'noMessageStored' and p.apns_expiration = 0 and x.value = 'nonzero'
-                    then ceil(extract(epoch from p.expires_at))::bigint else p.apns_expiration end as apns_expiration,
-                p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score,
+                p.apns_expiration, coalesce(x.value = 'nonzero', false) as wants_expiration, p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score,
                 \(PostgresChannelStore.addressColumns)
             from due p cross join lateral (select * from broadcasts where id = p.broadcast_id offset 0) b
             join app_environments ae on ae.bundle_id = p.lane_bundle_id and ae.environment = p.lane_environment
@@ -171,13 +169,28 @@ extension PostgresOutbox {
 
     private static func claimed(_ row: PostgresRow) throws -> ClaimedDelivery {
         let channelID: String = try row.decode("channel_id")
+        let (storagePolicy, expiresAt): (StoragePolicy, Date) = (
+            try row.word("storage_policy"), try row.decode("expires_at")
+        )
         return ClaimedDelivery(
             id: try row.decode("id"), lane: try row.decode("lane"), address: try PostgresChannelStore.address(row),
-            storagePolicy: try row.word("storage_policy"),
+            storagePolicy: storagePolicy,
             message: BroadcastMessage(
                 channelID: channelID, body: try row.payload().body(timestamp: try row.decode("apns_timestamp")),
-                priority: try row.priority("priority"), expiration: try row.decode("apns_expiration"),
+                priority: try row.priority("priority"),
+                expiration: expiration(
+                    try row.decode("apns_expiration"), storagePolicy, expiresAt: expiresAt,
+                    wantsExpiration: try row.decode("wants_expiration")),
                 requestID: try row.decode("apns_request_id")),
-            attempts: try row.decode("attempts"), expiresAt: try row.decode("expires_at"))
+            attempts: try row.decode("attempts"), expiresAt: expiresAt)
+    }
+
+    /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
+    /// (apns-contract C4), the deadline.
+    static func expiration(
+        _ planned: Int, _ policy: StoragePolicy, expiresAt: Date, wantsExpiration: Bool
+    ) -> Int {
+        guard policy == .noMessageStored, planned == 0, wantsExpiration else { return planned }
+        return Int(expiresAt.timeIntervalSince1970.rounded(.up))
     }
 }

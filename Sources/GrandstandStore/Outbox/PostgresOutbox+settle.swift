@@ -15,7 +15,7 @@ extension PostgresOutbox {
         var statements: [PostgresQuery] = [
             "select set_config('synchronous_commit', 'off', true)", Self.planning(rows: rows.count),
             "select from lanes where id = any(\(lanes)) order by id for no key update",
-            Self.judge(rows, replica: replica, now: now),
+            Self.judge(rows, replica: replica),
         ]
         let retried = rows.filter { $0.state == .queued }.map(\.settlement.lane)
         // A retry is pointless once newer state waits behind it.
@@ -76,14 +76,15 @@ extension PostgresOutbox {
         }
     }
 
-    private static func judge(_ rows: [SettlementRow], replica: UUID, now: Date) -> PostgresQuery {
+    private static func judge(_ rows: [SettlementRow], replica: UUID) -> PostgresQuery {
         """
         update deliveries d set state = r.state::delivery_state, reason = coalesce(r.reason, d.reason),
             apns_unique_id = r.unique_id, next_attempt_at = r.next_attempt_at,
-            settled_at = case when r.state = 'queued' then null else \(now)::timestamptz end
+            settled_at = case when r.state <> 'queued' then r.at end
         from unnest(\(rows.map(\.settlement.delivery)), \(rows.map(\.settlement.lane)), \(rows.map(\.state.rawValue)),
-            \(rows.map(\.reason)), \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)))
-            as r(id, lane, state, reason, unique_id, next_attempt_at)
+            \(rows.map(\.reason)), \(rows.map(\.uniqueID)), \(rows.map(\.nextAttemptAt)),
+            \(rows.map(\.settlement.at)))
+            as r(id, lane, state, reason, unique_id, next_attempt_at, at)
         cross join lateral (select leased_by from lanes where id = r.lane offset 0) l
         where d.id = r.id \(among("d.id", rows.map(\.settlement.delivery)))
             and d.state = 'sending' and l.leased_by = \(replica)

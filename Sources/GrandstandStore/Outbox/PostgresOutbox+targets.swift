@@ -6,19 +6,19 @@ internal import Postgres
 /// What `Acceptance` decides from, locked until the commit: events before channels before lanes, each in one order.
 extension PostgresOutbox {
     static func lock(
-        _ targets: Set<BroadcastTarget>, on connection: PostgresConnection
+        _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let events = targets.compactMap(\.eventKey?.rawValue).sorted()
-        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection)
+        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection, now: now)
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         guard !channels.isEmpty else { return states }
-        states.merge(try await lockChannels(channels, on: connection)) { event, _ in event }
+        states.merge(try await lockChannels(channels, on: connection, now: now)) { event, _ in event }
         return states
     }
 
     /// `+ 0`: not by reading the index on lanes through.
     private static func lockEvents(
-        _ keys: [String], on connection: PostgresConnection
+        _ keys: [String], on connection: PostgresConnection, now: Date
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let results = try await connection.pipeline([
             planning(rows: keys.count),
@@ -29,10 +29,10 @@ extension PostgresOutbox {
             """,
             """
             select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, u.lane,
-                l.fenced_at is not null as is_fenced, c.channel_id
+                l.fenced_at is not null as is_fenced, c.channel_id, l.last_timestamp, \(isIdle(now)) as is_idle
             from (select * from audiences where event_key = any(\(keys)) order by lane + 0 offset 0) u
             cross join lateral (select * from lanes where id = u.lane for no key update) l
-            left join lateral (select channel_id from channels where id = l.channel offset 0) c on true
+            left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
             """,
         ])
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
@@ -48,9 +48,17 @@ extension PostgresOutbox {
         return states
     }
 
+    /// A lane `l` without a due time has neither anything pending nor a lease.
+    private static func isIdle(_ now: Date) -> PostgresQuery {
+        """
+        (l.due_at is null and coalesce(l.ready_at <= \(now), true)
+            and coalesce(c.state in ('active', 'retiring'), false))
+        """
+    }
+
     /// Channels without an event get their lane with their first broadcast.
     private static func lockChannels(
-        _ ids: [UUID], on connection: PostgresConnection
+        _ ids: [UUID], on connection: PostgresConnection, now: Date
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let results = try await connection.pipeline([
             "select from channels where id = any(\(ids)) order by id for no key update",
@@ -62,7 +70,7 @@ extension PostgresOutbox {
             """,
             """
             select c.id as channel, l.bundle_id, l.environment, l.storage_policy, l.id as lane,
-                l.fenced_at is not null as is_fenced, c.channel_id
+                l.fenced_at is not null as is_fenced, c.channel_id, l.last_timestamp, \(isIdle(now)) as is_idle
             from channels c join lanes l on l.channel = c.id
             where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
             order by l.id for no key update of l
@@ -82,6 +90,8 @@ extension PostgresOutbox {
                 bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
                 storagePolicy: try row.word("storage_policy")),
             position: position, id: try row.decode("lane"), isFenced: try row.decode("is_fenced"),
-            channelID: try row.decode("channel_id"))
+            channelID: try row.decode("channel_id"),
+            idle: try row.decode("is_idle")
+                ? Acceptance.IdleLane(lastTimestamp: try row.decode("last_timestamp")) : nil)
     }
 }

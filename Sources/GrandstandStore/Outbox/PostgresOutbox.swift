@@ -11,7 +11,7 @@ package struct PostgresOutbox: Outbox {
     let database: Database
     /// What claims and settles: never behind those who bring work.
     let dispatch: Database
-    let wakeUps: WakeUps
+    let desk: AcceptanceDesk
     let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
 
     /// Transactions with single broadcasts at a time: one, unless it waits for an event that somebody changes. With two
@@ -20,17 +20,19 @@ package struct PostgresOutbox: Outbox {
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
 
-    /// - Parameter dispatch: other connections for claiming and settling; `nil`: the same.
-    package init(_ database: Database, dispatch: Database? = nil) {
+    /// - Parameters:
+    ///   - dispatch: other connections for claiming and settling; `nil`: the same.
+    ///   - departures: where what is accepted may be claimed at once; `nil`: nowhere.
+    package init(_ database: Database, dispatch: Database? = nil, departures: (any Departures)? = nil) {
         self.database = database
         self.dispatch = dispatch ?? database
-        let wakeUps = WakeUps(self.dispatch)
-        self.wakeUps = wakeUps
+        let desk = AcceptanceDesk(database: database, wakeUps: WakeUps(self.dispatch), departures: departures)
+        self.desk = desk
         // A database that is away is away for all of them, and what it committed is not known.
         acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             ($0 as? Problem)?.kind == .storeUnavailable
         } work: {
-            try await Self.accept($0, in: database, wakeUps: wakeUps)
+            try await desk.accept($0)
         }
     }
 

@@ -75,9 +75,9 @@ package final class PostgresConnection: PostgresQuerying {
     /// Whether an error in the transaction was ignored: COMMIT would roll back and call that success.
     var hasFailedTransaction: Bool { PQtransactionStatus(raw.pointer) == PQTRANS_INERROR }
 
-    /// Ends a transaction, whatever becomes of the task meanwhile.
-    func end(_ command: PostgresQuery) async throws {
-        try await run([command], timeout: configuration.queryTimeout, isCancellable: false)
+    /// Runs the statements that end a transaction, whatever becomes of the task meanwhile.
+    func end(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
+        try await run(queries, timeout: configuration.queryTimeout, isCancellable: false)
     }
 
     @discardableResult

@@ -44,20 +44,37 @@ package final class PostgresPool: PostgresQuerying {
     package func transaction<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
+        try await transaction(body, closing: { _ in [] }) { value, _ in value }
+    }
+
+    /// The same for a transaction whose last statements are known when `body` returns: they and COMMIT are one round
+    /// trip.
+    ///
+    /// - Parameters:
+    ///   - closing: those statements, from what `body` returned.
+    ///   - value: what the transaction comes to, from that and their results. It is committed then, also when this
+    ///     throws.
+    package func transaction<Work: Sendable, Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
+        closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
+    ) async throws -> Value {
         try await withConnection { connection in
             connection.beginWithNext()
+            let work: Work
+            let rows: [PostgresRows]
             do {
-                let value = try await body(connection)
+                work = try await body(connection)
                 if connection.hasFailedTransaction {
                     throw PostgresError(.misuse, "a query of the transaction failed and its error was ignored")
                 }
-                if !connection.abandonUnbegun() { try await connection.end("commit") }
-                return value
+                let last = closing(work)
+                rows = last.isEmpty && connection.abandonUnbegun() ? [] : try await connection.end(last + ["commit"])
             } catch {
                 // A rollback that fails leaves a connection that is closed; the server rolls back then.
-                if !connection.abandonUnbegun() { try? await connection.end("rollback") }
+                if !connection.abandonUnbegun() { _ = try? await connection.end(["rollback"]) }
                 throw error
             }
+            return try value(work, rows)
         }
     }
 

@@ -117,7 +117,7 @@ struct SettleTests {
             let at = stores.now.addingTimeInterval(1)
             let verdicts: [Verdict] = [.ok, .retry(at: at, reason: "x"), .rejected(.badRequest)]
             try await stores.outbox.settle(
-                zip(claimed, verdicts).map { Settlement(delivery: $0.id, lane: $0.lane, verdict: $1) },
+                zip(claimed, verdicts).map { Settlement(delivery: $0.id, lane: $0.lane, verdict: $1, at: stores.now) },
                 replica: stores.replica, now: stores.now)
             #expect(
                 try await accepted.asyncMap { try await stores.state(of: $0) } == [.accepted, .queued, .rejected])

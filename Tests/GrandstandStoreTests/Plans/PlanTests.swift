@@ -20,7 +20,10 @@ struct PlanTests {
             try await Self.fill(database.pool, analyzed: true)
             let plans = Plans()
             try await Self.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
-                try await Self.updates(PostgresOutbox(Database(pool)), stores, events: 99_980)
+                try await Self.updates(PostgresOutbox(Database(pool)), nil, stores, events: 99_980)
+                let departures = HandDepartures(places: 100, clock: stores.clock, laneInterval: 1)
+                try await Self.updates(
+                    PostgresOutbox(Database(pool), departures: departures), departures, stores, events: 99_980)
             }
             try await Self.withPool(.stores(connectionString: database.connectionString), plans) { pool in
                 let events = PostgresEventStore(Database(pool))
@@ -38,9 +41,11 @@ struct PlanTests {
 
     /// Minutes before kick-off the tables were empty; statistics and prepared plans still say so when the match begins.
     ///
-    /// - Parameter together: how many updates come together: planned anew, or by one plan for ever.
-    @Test("plans made while the tables were empty", arguments: [20, 2])
-    func empty(together: Int) async throws {
+    /// - Parameters:
+    ///   - together: how many updates come together: planned anew, or by one plan for ever.
+    ///   - atOnce: whether they are claimed with their acceptance.
+    @Test("plans made while the tables were empty", arguments: [20, 2], [false, true])
+    func empty(together: Int, atOnce: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
@@ -49,13 +54,14 @@ struct PlanTests {
             var configuration = PostgresConfiguration.outbox(connectionString: database.connectionString)
             configuration.maximumConnections = 1
             try await Self.withPool(configuration, plans) { pool in
-                let outbox = PostgresOutbox(Database(pool))
-                try await Self.updates(outbox, stores, events: 20, together: together)
+                let departures = atOnce ? HandDepartures(places: 100, clock: stores.clock, laneInterval: 1) : nil
+                let outbox = PostgresOutbox(Database(pool), departures: departures)
+                try await Self.updates(outbox, departures, stores, events: 20, together: together)
                 try await Self.fill(database.pool, after: 20, analyzed: false)
                 plans.forget()
-                try await Self.updates(outbox, stores, events: 99_980, together: together)
+                try await Self.updates(outbox, departures, stores, events: 99_980, together: together)
             }
-            Self.check(plans.all)
+            Self.check(plans.all, claims: !atOnce)
             for plan in plans.all { #expect(Self.isBound(plan), "\(plan)") }
             // Of two rows it may compare all with all.
             for plan in plans.all where together > 2 { #expect(!Self.comparesAll(plan), "\(plan)") }
@@ -84,7 +90,8 @@ struct PlanTests {
     /// Eight rounds of updates, from the first word to Apple's: a prepared statement has its final plan after
     /// five.
     private static func updates(
-        _ outbox: PostgresOutbox, _ stores: Stores, events: Int, together: Int = 20
+        _ outbox: PostgresOutbox, _ departures: HandDepartures?, _ stores: Stores, events: Int,
+        together: Int = 20
     ) async throws {
         for round in 0..<8 {
             let keys = (0..<together).map { "event-\(($0 * 4_999 + round) % events + 1)" }
@@ -92,28 +99,36 @@ struct PlanTests {
                 try keys.map { BroadcastIntake(eventKey: try .sample($0), request: .update()) }, now: stores.now,
                 plan: Stores.plan)
             #expect(try accepted.map { try $0.get() }.count == together)
-            let claimed = try await outbox.claim(
-                LaneClaim(
-                    environment: .production, limit: 100, replica: stores.replica,
-                    leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1), now: stores.now)
+            let claimed =
+                if let departures {
+                    departures.take()
+                } else {
+                    try await outbox.claim(
+                        LaneClaim(
+                            environment: .production, limit: 100, replica: stores.replica,
+                            leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1), now: stores.now)
+                }
             #expect(claimed.count == together)
             let receipt = APNsReceipt(requestID: nil)
             try await outbox.settle(
-                claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt)) },
-                replica: stores.replica, now: stores.now)
+                claimed.map {
+                    Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt), at: stores.now)
+                },
+                replica: departures?.replica ?? stores.replica, now: stores.now)
             _ = try await outbox.nextDue(in: .production)
             _ = try await outbox.nextScheduled()
             stores.clock.advance(by: 2)
         }
     }
 
-    private static func check(_ seen: [String]) {
+    private static func check(_ seen: [String], claims: Bool = true) {
         #expect(seen.count > 40)
         for name in ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"] {
             let through = seen.filter { $0.contains("Seq Scan on \(name)") }
             #expect(through.isEmpty, "\(through.first ?? "")")
         }
-        for words in ["insert into deliveries", "for no key update skip locked", "update deliveries"] {
+        for words in ["insert into deliveries", "update deliveries"] + (claims ? ["for no key update skip locked"] : [])
+        {
             #expect(seen.contains { $0.contains(words) }, "no plan of: \(words)")
         }
     }

@@ -144,7 +144,7 @@ struct Stores: Sendable {
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
         try await outbox.settle(
-            [Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict)],
+            [Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)],
             replica: replica ?? self.replica, now: now)
     }
 

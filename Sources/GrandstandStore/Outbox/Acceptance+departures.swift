@@ -1,0 +1,44 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What leaves with the commit, by the rules of a claim (`PostgresOutbox.takeHeads`), for the one case that needs no
+/// second look: a lane with nothing else pending gets one message it may send now.
+extension Acceptance {
+    /// A lane that may send as soon as it has something.
+    struct IdleLane {
+        /// `aps.timestamp` of its last message; 0 before the first.
+        let lastTimestamp: Int
+    }
+
+    /// How one message leaves.
+    struct Departure {
+        let claim: LaneClaim
+        let timestamp: Int
+    }
+
+    /// Chooses what departs: as many messages as have a place, the urgent first. The others stay queued.
+    mutating func depart(by departures: any Departures) {
+        let clock = Int(now.timeIntervalSince1970.rounded(.down))
+        let perLane = Dictionary(deliveries.map { ($0.lane, 1) }, uniquingKeysWith: +)
+        let free = deliveries.filter { row in
+            guard let idle = row.idle, row.channelID != nil, row.expiresAt > now, perLane[row.lane] == 1 else {
+                return false
+            }
+            return idle.lastTimestamp < clock + PostgresOutbox.timestampLead
+        }
+        for (environment, rows) in Dictionary(grouping: free, by: \.audience.environment) {
+            guard let claim = departures.claim(rows.count, in: environment) else { continue }
+            let ordered = rows.filter { urgent.contains($0.lane) } + rows.filter { !urgent.contains($0.lane) }
+            for row in ordered.prefix(claim.limit) {
+                leave(row, Departure(claim: claim, timestamp: max(clock, (row.idle?.lastTimestamp ?? 0) + 1)))
+            }
+        }
+    }
+
+    /// Environments in which everything that is new departs: nobody needs to look for the rest.
+    var isDone: Set<APNsEnvironment> {
+        let all = Dictionary(grouping: deliveries, by: \.audience.environment)
+        return Set(all.filter { $0.value.allSatisfy { self.departures[$0.lane] != nil } }.keys)
+    }
+}

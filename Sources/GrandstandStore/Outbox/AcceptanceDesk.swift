@@ -1,0 +1,49 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What one caller brings.
+struct AcceptCall: Sendable {
+    let items: [BroadcastIntake]
+    let now: Date
+    let plan: DeliveryPlanning
+}
+
+/// Where broadcasts become durable. What may leave at once does so with the commit; for the rest the dispatchers are
+/// woken.
+struct AcceptanceDesk: Sendable {
+    let database: Database
+    let wakeUps: WakeUps
+    let departures: (any Departures)?
+
+    /// Accepts calls in order, in one transaction.
+    func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast, Problem>]] {
+        let now = calls.map(\.now).max() ?? .distantPast
+        let (results, topics, departing) = try await database.transaction { connection in
+            let items = calls.flatMap(\.items)
+            var acceptance = Acceptance(
+                targets: try await PostgresOutbox.lock(Set(items.map(\.target)), on: connection, now: now), now: now)
+            let results = calls.map { call in
+                call.items.map { item in
+                    Result { () throws(Problem) in try acceptance.add(item, at: call.now, plan: call.plan) }
+                }
+            }
+            if let departures { acceptance.depart(by: departures) }
+            return (results, acceptance)
+        } closing: {
+            PostgresOutbox.statements($1)
+        } _: { work, rows in
+            let (results, acceptance) = work
+            let topics = acceptance.topics.subtracting(acceptance.isDone.map(WakeTopic.lanes))
+            return (results, topics, try PostgresOutbox.departing(acceptance, rows))
+        }
+        database.afterCommit {
+            for (environment, deliveries) in Dictionary(grouping: departing, by: \.address.environment) {
+                departures?.depart(deliveries, in: environment)
+            }
+            wakeUps.send(topics)
+        }
+        return results
+    }
+}

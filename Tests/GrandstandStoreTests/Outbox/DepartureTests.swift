@@ -1,0 +1,224 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Outbox: what leaves with its acceptance")
+struct DepartureTests {
+    /// An outbox that may send at once, beside the usual one.
+    private func withDepartures(
+        places: Int = 100, laneInterval: TimeInterval = 0,
+        _ body: (Stores, PostgresOutbox, HandDepartures) async throws -> Void
+    ) async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            let departures = HandDepartures(places: places, clock: stores.clock, laneInterval: laneInterval)
+            try await body(stores, PostgresOutbox(database.database, departures: departures), departures)
+        }
+    }
+
+    private func accept(
+        _ requests: [BroadcastRequest], for keys: [String] = ["match-1"], _ stores: Stores, _ outbox: PostgresOutbox
+    ) async throws -> [Broadcast] {
+        let items = try keys.flatMap { key in
+            try requests.map { BroadcastIntake(eventKey: try .sample(key), request: $0) }
+        }
+        return try await outbox.accept(items, now: stores.now, plan: Stores.plan).map { try $0.get() }
+    }
+
+    @Test("an idle lane's message is under way with its commit, exactly as a claim would have taken it")
+    func idle() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            try await stores.open("match-2")
+            let request = BroadcastRequest.update(#"{"score":"1:0"}"#, alert: #"{"title":"Goal"}"#)
+            let atOnce = try await accept([request], stores, outbox)[0]
+            let later = try await stores.accept(request, for: "match-2")
+            let departed = departures.take()
+            let claimed = try await stores.claim()
+            #expect(departed.count == 1)
+            #expect(claimed.count == 1)
+            let (one, other) = (try #require(departed.first), try #require(claimed.first))
+            #expect(one.message.body == other.message.body)
+            #expect(one.message.priority == other.message.priority)
+            #expect(one.message.expiration == other.message.expiration)
+            #expect(one.address == other.address)
+            #expect(one.attempts == 1)
+            #expect(one.expiresAt == other.expiresAt)
+            #expect(try await stores.state(of: atOnce) == .sending)
+            #expect(try await stores.delivery(of: atOnce).timestamp == one.timestamp)
+            #expect(try await stores.state(of: later) == .sending)
+            try await stores.settle(one, .ok, by: departures.replica)
+            #expect(try await stores.state(of: atOnce) == .accepted)
+        }
+    }
+
+    @Test("one event, two apps and both environments: each message to its own app with its own key")
+    func audiences() async throws {
+        try await withDepartures { stores, outbox, departures in
+            let audiences: [Audience] = [
+                try .sample("com.example.One"), try .sample("com.example.Two", .development),
+                try .sample("com.example.Two", .production),
+            ]
+            try await stores.open(audiences: audiences)
+            _ = try await accept([.update()], stores, outbox)
+            let departed = departures.take()
+            #expect(Set(departed.map(\.address.app)) == Set(audiences.map(\.selector)))
+            #expect(Set(departed.map(\.message.channelID)).count == 3)
+            for delivery in departed { try await stores.settle(delivery, .ok, by: departures.replica) }
+            #expect(try await stores.count("select count(*) as n from deliveries where state = 'accepted'") == 3)
+            #expect(try await stores.forgotten() == 0)
+        }
+    }
+
+    @Test("where APNs was seen to refuse expiration 0, departures carry the deadline as claims do")
+    func expiration() async throws {
+        try await withDepartures { stores, outbox, departures in
+            let audience = Audience(
+                bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored)
+            try await stores.open(audiences: [audience])
+            try await stores.open("match-2", audiences: [audience])
+            try await stores.pool.query(
+                """
+                insert into quirks (bundle_id, environment, name, value, learned_at, evidence)
+                select bundle_id, environment, 'unstored-expiration', 'nonzero', now(), 'seen'
+                from app_environments where environment = 'production'
+                """)
+            _ = try await accept([.update()], stores, outbox)
+            try await stores.accept(.update(), for: "match-2")
+            let departed = departures.take().map(\.message.expiration)
+            #expect(departed.allSatisfy { $0 > 0 })
+            #expect(try await stores.claim().map(\.message.expiration) == departed)
+        }
+    }
+
+    @Test("a lane with a message under way keeps the next one until that is settled")
+    func busy() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
+            let first = try #require(departures.take().first)
+            let second = try await accept([.update(#"{"n":2}"#)], stores, outbox)[0]
+            #expect(departures.take().isEmpty)
+            #expect(try await stores.state(of: second) == .queued)
+            try await stores.settle(first, .ok, by: departures.replica)
+            let next = try #require(try await stores.claim().first)
+            #expect(next.text.contains(#"{"n":2}"#))
+            #expect(try next.timestamp > first.timestamp)
+        }
+    }
+
+    @Test("the lane's interval holds for departures too")
+    func interval() async throws {
+        try await withDepartures(laneInterval: 1) { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
+            let first = try #require(departures.take().first)
+            try await stores.settle(first, .ok, by: departures.replica)
+            stores.clock.advance(by: 0.5)
+            _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
+            #expect(departures.take().isEmpty)
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 0.6)
+            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
+            stores.clock.advance(by: 1)
+            _ = try await accept([.update(#"{"n":3}"#)], stores, outbox)
+            #expect(departures.take().map(\.text).map { $0.contains(#"{"n":3}"#) } == [true])
+        }
+    }
+
+    @Test("several messages for one lane are the claims' to put in order: alerts first, the newest, an end last")
+    func together() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept(
+                [
+                    .update(#"{"n":1}"#), .update(#"{"n":2}"#, alert: #"{"title":"Goal"}"#), .update(#"{"n":3}"#),
+                    .end(),
+                ], stores, outbox)
+            #expect(departures.take().isEmpty)
+            let head = try await stores.sendOne()
+            #expect(head.text.contains(#"{"n":2}"#))
+            #expect(try await stores.claim().map { $0.text.contains(#""event":"end""#) } == [true])
+        }
+    }
+
+    @Test("as many leave as there are places, the urgent first; the rest is due for every dispatcher")
+    func places() async throws {
+        try await withDepartures(places: 2) { stores, outbox, departures in
+            for n in 1...5 { try await stores.open("match-\(n)") }
+            let items = try (1...5).map { n in
+                BroadcastIntake(
+                    eventKey: try .sample("match-\(n)"),
+                    request: .update("{\"n\":\(n)}", priority: n > 3 ? .immediate : .powerAware))
+            }
+            _ = try await outbox.accept(items, now: stores.now, plan: Stores.plan)
+            #expect(departures.books.wanted == [5])
+            let texts = departures.take().map(\.text)
+            #expect(texts.count == 2)
+            for n in 4...5 { #expect(texts.contains { $0.contains("{\"n\":\(n)}") }) }
+            #expect(try await stores.claim().count == 3)
+        }
+    }
+
+    @Test("without a place nothing leaves, and nothing is lost")
+    func none() async throws {
+        try await withDepartures(places: 0) { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept([.update()], stores, outbox)
+            #expect(departures.take().isEmpty)
+            #expect(try await stores.claim().count == 1)
+        }
+    }
+
+    @Test("a message that waits for its channel asks for no place")
+    func waiting() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.put(.sample())
+            let broadcast = try await accept([.update()], stores, outbox)[0]
+            #expect(departures.books.wanted.isEmpty)
+            #expect(try await stores.state(of: broadcast) == .waiting)
+        }
+    }
+
+    @Test("nothing leaves when the transaction it is a part of is undone")
+    func undone() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            struct Undone: Error {}
+            let database = Database(stores.pool)
+            let joining = PostgresOutbox(database, departures: departures)
+            await #expect(throws: Undone.self) {
+                try await stores.pool.transaction { connection in
+                    try await database.joining(connection, Database.Commit()) {
+                        _ = try await accept([.update()], stores, joining)
+                    }
+                    throw Undone()
+                }
+            }
+            #expect(departures.take().isEmpty)
+            #expect(try await stores.count("select count(*) as n from deliveries") == 0)
+            // The lane is as free as before.
+            _ = try await accept([.update()], stores, outbox)
+            #expect(departures.take().count == 1)
+        }
+    }
+
+    @Test("a dispatcher that dies with a departure in its hands leaves it to another when the lease ends")
+    func died() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept([.update()], stores, outbox)
+            let lost = try #require(departures.take().first)
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 6)
+            let again = try #require(try await stores.claim().first)
+            #expect(again.message.requestID == lost.message.requestID)
+            #expect(again.message.body == lost.message.body)
+        }
+    }
+}

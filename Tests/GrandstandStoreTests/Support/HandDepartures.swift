@@ -1,0 +1,51 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Synchronization
+
+/// A dispatcher's places, as many as the test says, and what departed.
+final class HandDepartures: Departures {
+    struct Books {
+        var places: Int
+        var departed: [ClaimedDelivery] = []
+        /// How many lanes each acceptance asked for.
+        var wanted: [Int] = []
+    }
+
+    private let state: Mutex<Books>
+    private let clock: ManualClock
+    private let laneInterval: TimeInterval
+    let replica = UUID()
+
+    init(places: Int, clock: ManualClock, laneInterval: TimeInterval = 0) {
+        state = Mutex(Books(places: places))
+        self.clock = clock
+        self.laneInterval = laneInterval
+    }
+
+    var books: Books { state.withLock { $0 } }
+
+    /// What departed since the last call.
+    func take() -> [ClaimedDelivery] {
+        state.withLock { state in
+            defer { state.departed = [] }
+            return state.departed
+        }
+    }
+
+    func claim(_ wanted: Int, in environment: APNsEnvironment) -> LaneClaim? {
+        let limit = state.withLock { state in
+            state.wanted.append(wanted)
+            return min(wanted, state.places)
+        }
+        guard limit > 0 else { return nil }
+        return LaneClaim(
+            environment: environment, limit: limit, replica: replica, leasedUntil: clock.now.addingTimeInterval(5),
+            laneInterval: laneInterval)
+    }
+
+    func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
+        state.withLock { $0.departed += deliveries }
+    }
+}
