@@ -1,13 +1,20 @@
 internal import APNsClient
 
 extension Configuration {
+    /// Connections of a pool under load.
+    private var connectionsUnderLoad: Int { connections * 4 }
+
+    /// Broadcasts under way at a time in each environment: a connection's windows hold about a hundred (http2.md), and
+    /// the pool grows as they are filled.
+    var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
+
     /// What a client of APNs is made with.
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = trustRoots
         settings.proxies = proxies
         settings.connections = connections
-        settings.maximumConnections = connections * 4
+        settings.maximumConnections = connectionsUnderLoad
         settings.requestTimeout = requestTimeout
         return settings
     }

@@ -146,7 +146,7 @@ package struct Server: Sendable {
                 environment: environment, outbox: outbox, departures: departures,
                 sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
                 settings: .init(
-                    concurrency: 100 * configuration.connections, laneInterval: configuration.laneInterval,
+                    concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),
                 now: now, logger: logger)
         }

@@ -25,9 +25,24 @@ final class Flights: Sendable {
         var flying: [Int: ClaimedDelivery] = [:]
         /// Deliveries that were under way when leases were last extended.
         var lasting: Set<Int> = []
-        var settlements: [Settlement] = []
+        var settlements: [(app: BundleID, settlement: Settlement)] = []
         var abandoned: [ClaimedDelivery] = []
         var phase = Phase.idle
+
+        /// Takes out the settlements for the next batch.
+        mutating func next(_ limit: Int) -> [Settlement] {
+            if settlements.count > limit {
+                var seen: [BundleID: Int] = [:]
+                let turns = settlements.map { waiting in
+                    seen[waiting.app, default: 0] += 1
+                    return seen[waiting.app, default: 0]
+                }
+                let order = settlements.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
+                settlements = order.map { settlements[$0] }
+            }
+            defer { settlements.removeFirst(min(limit, settlements.count)) }
+            return settlements.prefix(limit).map(\.settlement)
+        }
     }
 
     private let state = Mutex(State())
@@ -59,7 +74,9 @@ final class Flights: Sendable {
     @discardableResult
     func land(_ settlement: Settlement) -> Int {
         let count = state.withLock { state in
-            if state.flying.removeValue(forKey: settlement.delivery) != nil { state.settlements.append(settlement) }
+            if let delivery = state.flying.removeValue(forKey: settlement.delivery) {
+                state.settlements.append((delivery.address.bundleID, settlement))
+            }
             return state.flying.count
         }
         doorbell.ring()
@@ -91,15 +108,18 @@ final class Flights: Sendable {
         doorbell.ring()
     }
 
-    /// Waits for verdicts and takes all that are there; `nil` when closed and empty.
+    /// Verdicts in one batch at most: its lanes can take nothing else until it is written.
+    static let batch = 200
+
+    /// Waits for verdicts and takes those that are there, up to `batch`; `nil` when closed and empty. Apps take turns: a
+    /// lane has its next message when the last is settled, and ten thousand of another app's may be before it.
     func landed() async -> Batch? {
         while true {
             let (batch, isClosed) = state.withLock { state -> (Batch?, Bool) in
                 guard !state.settlements.isEmpty || !state.abandoned.isEmpty else {
                     return (nil, state.phase == .closed)
                 }
-                let batch = Batch(settlements: state.settlements, abandoned: state.abandoned)
-                state.settlements = []
+                let batch = Batch(settlements: state.next(Self.batch), abandoned: state.abandoned)
                 state.abandoned = []
                 return (batch, state.phase == .closed)
             }

@@ -23,6 +23,22 @@ struct FlightsTests {
         #expect(await flights.landed() == nil)
     }
 
+    @Test func `verdicts are settled in batches in which apps take turns`() async throws {
+        let flights = Flights()
+        let large = (1...(2 * Flights.batch)).map { Sample.delivery($0) }
+        let small = (10_001...10_002).map { Sample.delivery($0, of: Sample.name("com.example.Small")) }
+        flights.begin(large + small)
+        for delivery in large + small { flights.land(Self.landing(delivery.id)) }
+        let first = try #require(await flights.landed()).settlements.map(\.delivery)
+        #expect(first.count == Flights.batch)
+        #expect(first.prefix(4) == [1, 10_001, 2, 10_002])
+        let second = try #require(await flights.landed()).settlements.map(\.delivery)
+        let third = try #require(await flights.landed()).settlements.map(\.delivery)
+        #expect((first + second + third).filter { $0 <= 2 * Flights.batch } == Array(1...(2 * Flights.batch)))
+        flights.close()
+        #expect(await flights.landed() == nil)
+    }
+
     @Test func `what never began does not land, nor does anything twice`() async {
         let flights = Flights()
         flights.begin([Sample.delivery(1)])

@@ -155,7 +155,7 @@ extension PostgresOutbox {
                 \(departures.map { $0?.claim.replica }), \(departures.map { $0?.claim.leasedUntil }),
                 \(departures.map { $0.map { acceptance.now.addingTimeInterval($0.claim.laneInterval) } }))
                 as r(id, newest, is_end, is_urgent, expires_at, apns_timestamp, leased_by, leased_until, ready_at)
-            where l.id = r.id \(among("l.id", lanes))
+            where l.id = r.id and l.id = any(\(lanes))
             """
     }
 

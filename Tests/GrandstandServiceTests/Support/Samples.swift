@@ -40,9 +40,9 @@ enum Sample {
             credentials: Credentials(teamID: "TEAM567890", keyID: "KEY4567890"))
     }
 
-    static func delivery(_ id: Int, lane: Int? = nil) -> ClaimedDelivery {
+    static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
         ClaimedDelivery(
-            id: id, lane: lane ?? id, address: address(), storagePolicy: .mostRecentMessageStored,
+            id: id, lane: lane ?? id, address: address(app), storagePolicy: .mostRecentMessageStored,
             message: BroadcastMessage(
                 channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
             attempts: 1, expiresAt: now.addingTimeInterval(3_600))
