@@ -118,9 +118,10 @@ package final class Dispatcher: Service {
     }
 
     private func claim(_ limit: Int) -> LaneClaim {
-        LaneClaim(
-            environment: environment, limit: limit, replica: replica,
-            leasedUntil: now().addingTimeInterval(settings.lease), laneInterval: settings.laneInterval)
+        let now = now()
+        return LaneClaim(
+            environment: environment, limit: limit, replica: replica, at: now,
+            leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval)
     }
 
     private func sendLoop() async {
@@ -161,7 +162,7 @@ package final class Dispatcher: Service {
                 (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
             }
             guard admitted > 0 else { return min(settings.pollInterval, pause.map(Duration.seconds) ?? .seconds(1)) }
-            let claimed = try await outbox.claim(claim(admitted), now: now())
+            let claimed = try await outbox.claim(claim(admitted))
             if !claimed.isEmpty {
                 depart(claimed)
                 return .zero

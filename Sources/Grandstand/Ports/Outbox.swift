@@ -39,7 +39,7 @@ package protocol Outbox: Sendable {
     ///
     /// Apps take turns, so that a burst of one makes no other wait; an app's lanes with an `end` or a priority of 10 go
     /// before its others, then those due longest.
-    func claim(_ claim: LaneClaim, now: Date) async throws -> [ClaimedDelivery]
+    func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery]
 
     /// A replica that is still at work on these lanes keeps them until `leasedUntil`.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
@@ -87,16 +87,20 @@ package struct LaneClaim: Sendable, Hashable {
     /// The most lanes to lease.
     package var limit: Int
     package var replica: UUID
+    /// When it was made, by the dispatcher's clock.
+    package var at: Date
     package var leasedUntil: Date
     /// Seconds before a lane's next message may be claimed.
     package var laneInterval: TimeInterval
 
     package init(
-        environment: APNsEnvironment, limit: Int, replica: UUID, leasedUntil: Date, laneInterval: TimeInterval
+        environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,
+        laneInterval: TimeInterval
     ) {
         self.environment = environment
         self.limit = limit
         self.replica = replica
+        self.at = at
         self.leasedUntil = leasedUntil
         self.laneInterval = laneInterval
     }

@@ -18,20 +18,18 @@ extension Acceptance {
     }
 
     /// Chooses what departs: as many messages as have a place, the urgent first. The others stay queued.
+    ///
+    /// What came may have waited for others, so the time that counts is the claim's.
     mutating func depart(by departures: any Departures) {
-        let clock = Int(now.timeIntervalSince1970.rounded(.down))
         let perLane = Dictionary(deliveries.map { ($0.lane, 1) }, uniquingKeysWith: +)
-        let free = deliveries.filter { row in
-            guard let idle = row.idle, row.channelID != nil, row.expiresAt > now, perLane[row.lane] == 1 else {
-                return false
-            }
-            return idle.lastTimestamp < clock + PostgresOutbox.timestampLead
-        }
-        for (environment, rows) in Dictionary(grouping: free, by: \.audience.environment) {
+        let alone = deliveries.filter { $0.idle != nil && $0.channelID != nil && perLane[$0.lane] == 1 }
+        for (environment, rows) in Dictionary(grouping: alone, by: \.audience.environment) {
             guard let claim = departures.claim(rows.count, in: environment) else { continue }
+            let clock = Int(claim.at.timeIntervalSince1970.rounded(.down))
             let ordered = rows.filter { urgent.contains($0.lane) } + rows.filter { !urgent.contains($0.lane) }
-            for row in ordered.prefix(claim.limit) {
-                leave(row, Departure(claim: claim, timestamp: max(clock, (row.idle?.lastTimestamp ?? 0) + 1)))
+            for row in ordered.prefix(claim.limit) where row.expiresAt > claim.at {
+                guard let idle = row.idle, idle.lastTimestamp < clock + PostgresOutbox.timestampLead else { continue }
+                leave(row, Departure(claim: claim, timestamp: max(clock, idle.lastTimestamp + 1)))
             }
         }
     }

@@ -153,7 +153,7 @@ extension PostgresOutbox {
                 \(lanes.map { acceptance.urgent.contains($0) }),
                 \(lanes.map { acceptance.expiries[$0] }), \(departures.map { $0?.timestamp }),
                 \(departures.map { $0?.claim.replica }), \(departures.map { $0?.claim.leasedUntil }),
-                \(departures.map { $0.map { acceptance.now.addingTimeInterval($0.claim.laneInterval) } }))
+                \(departures.map { $0.map { $0.claim.at.addingTimeInterval($0.claim.laneInterval) } }))
                 as r(id, newest, is_end, is_urgent, expires_at, apns_timestamp, leased_by, leased_until, ready_at)
             where l.id = r.id and l.id = any(\(lanes))
             """

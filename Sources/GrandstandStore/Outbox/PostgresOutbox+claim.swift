@@ -4,9 +4,9 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresOutbox {
-    package func claim(_ claim: LaneClaim, now: Date) async throws -> [ClaimedDelivery] {
+    package func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] {
         // In one round trip and one commit; the second statement sees what was committed before the first had its locks.
-        try await dispatch.pipeline([Self.lockDue(claim, now: now), Self.takeHeads(claim, now: now)])[1]
+        try await dispatch.pipeline([Self.lockDue(claim), Self.takeHeads(claim)])[1]
             .map(Self.claimed)
     }
 
@@ -54,7 +54,8 @@ extension PostgresOutbox {
     /// The statement that follows may compare by hashes: it names the rows of every large table it joins.
     ///
     /// Which they are goes from one statement of the transaction to the next in a setting, not through this process.
-    private static func lockDue(_ claim: LaneClaim, now: Date) -> PostgresQuery {
+    private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
+        let now = claim.at
         let environment: PostgresQuery = "\(claim.environment.rawValue)::environment"
         return """
             with recursive \(appsWithWork(in: claim.environment)),
@@ -106,7 +107,8 @@ extension PostgresOutbox {
     /// looks its rows up by key, and says so twice, so that no plan can come at them otherwise. PostgreSQL takes a list
     /// it has just made for one row long and compared two of them all with all, 30 ms of a claim of 100; and where it
     /// believed that a table was small, it read all of it, for each lane.
-    private static func takeHeads(_ claim: LaneClaim, now: Date) -> PostgresQuery {
+    private static func takeHeads(_ claim: LaneClaim) -> PostgresQuery {
+        let now = claim.at
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         return """
             with due as materialized (

@@ -34,7 +34,7 @@ final class FakeOutbox: Outbox {
 
     func add(_ deliveries: [ClaimedDelivery]) { account.withLock { $0.waiting += deliveries } }
 
-    func claim(_ claim: LaneClaim, now: Date) async throws -> [ClaimedDelivery] {
+    func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] {
         try account.withLock { account in
             if account.claimFailures > 0 {
                 account.claimFailures -= 1

@@ -11,12 +11,13 @@ internal import Testing
 struct DepartureTests {
     /// An outbox that may send at once, beside the usual one.
     private func withDepartures(
-        places: Int = 100, laneInterval: TimeInterval = 0,
+        places: Int = 100, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
         _ body: (Stores, PostgresOutbox, HandDepartures) async throws -> Void
     ) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
-            let departures = HandDepartures(places: places, clock: stores.clock, laneInterval: laneInterval)
+            let departures = HandDepartures(
+                places: places, clock: stores.clock, laneInterval: laneInterval, delay: delay)
             try await body(stores, PostgresOutbox(database.database, departures: departures), departures)
         }
     }
@@ -128,6 +129,21 @@ struct DepartureTests {
             stores.clock.advance(by: 1)
             _ = try await accept([.update(#"{"n":3}"#)], stores, outbox)
             #expect(departures.take().map(\.text).map { $0.contains(#"{"n":3}"#) } == [true])
+        }
+    }
+
+    @Test("the interval is counted from the departure, not from when the message came")
+    func delayed() async throws {
+        try await withDepartures(laneInterval: 1, delay: 0.8) { stores, outbox, departures in
+            try await stores.open()
+            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
+            let first = try #require(departures.take().first)
+            try await stores.settle(first, .ok, by: departures.replica)
+            stores.clock.advance(by: 1.5)
+            _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
+            #expect(departures.take().isEmpty)
+            stores.clock.advance(by: 0.4)
+            #expect(try await stores.claim().count == 1)
         }
     }
 

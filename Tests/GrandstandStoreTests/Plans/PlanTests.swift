@@ -109,8 +109,8 @@ struct PlanTests {
                 } else {
                     try await outbox.claim(
                         LaneClaim(
-                            environment: .production, limit: together, replica: stores.replica,
-                            leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1), now: stores.now)
+                            environment: .production, limit: together, replica: stores.replica, at: stores.now,
+                            leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1))
                 }
             #expect(claimed.count == together)
             let receipt = APNsReceipt(requestID: nil)

@@ -16,12 +16,15 @@ final class HandDepartures: Departures {
     private let state: Mutex<Books>
     private let clock: ManualClock
     private let laneInterval: TimeInterval
+    /// Seconds that an acceptance waits before it asks.
+    private let delay: TimeInterval
     let replica = UUID()
 
-    init(places: Int, clock: ManualClock, laneInterval: TimeInterval = 0) {
+    init(places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, delay: TimeInterval = 0) {
         state = Mutex(Books(places: places))
         self.clock = clock
         self.laneInterval = laneInterval
+        self.delay = delay
     }
 
     var books: Books { state.withLock { $0 } }
@@ -41,8 +44,8 @@ final class HandDepartures: Departures {
         }
         guard limit > 0 else { return nil }
         return LaneClaim(
-            environment: environment, limit: limit, replica: replica, leasedUntil: clock.now.addingTimeInterval(5),
-            laneInterval: laneInterval)
+            environment: environment, limit: limit, replica: replica, at: clock.now.addingTimeInterval(delay),
+            leasedUntil: clock.now.addingTimeInterval(delay + 5), laneInterval: laneInterval)
     }
 
     func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {

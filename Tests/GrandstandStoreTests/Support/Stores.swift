@@ -138,8 +138,8 @@ struct Stores: Sendable {
     ) async throws -> [ClaimedDelivery] {
         try await outbox.claim(
             LaneClaim(
-                environment: environment, limit: limit, replica: replica ?? self.replica,
-                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval), now: now)
+                environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
+                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval))
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
