@@ -35,7 +35,7 @@ extension Acceptance {
     }
 
     /// Environments in which everything that is new departs: nobody needs to look for the rest.
-    var isDone: Set<APNsEnvironment> {
+    var departedWhole: Set<APNsEnvironment> {
         let all = Dictionary(grouping: deliveries, by: \.audience.environment)
         return Set(all.filter { $0.value.allSatisfy { self.departures[$0.lane] != nil } }.keys)
     }

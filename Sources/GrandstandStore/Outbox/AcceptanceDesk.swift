@@ -35,8 +35,9 @@ struct AcceptanceDesk: Sendable {
             PostgresOutbox.statements($1)
         } _: { work, rows in
             let (results, acceptance) = work
-            let topics = acceptance.topics.subtracting(acceptance.isDone.map(WakeTopic.lanes))
-            return (results, topics, try PostgresOutbox.departing(acceptance, rows))
+            let topics = acceptance.topics.subtracting(acceptance.departedWhole.map(WakeTopic.lanes))
+            // It is committed, so this may not fail any more: what cannot be read goes when its lease has ended.
+            return (results, topics, (try? PostgresOutbox.departing(acceptance, rows)) ?? [])
         }
         database.afterCommit {
             for (environment, deliveries) in Dictionary(grouping: departing, by: \.address.environment) {

@@ -158,13 +158,11 @@ extension PostgresOutbox {
                 from due p where l.id = p.lane and l.id = any(\(lockedLanes))
             )
             select p.id, p.lane, p.channel_id, p.attempts, p.priority, p.expires_at, p.apns_timestamp, p.storage_policy,
-                p.apns_expiration, coalesce(x.value = 'nonzero', false) as wants_expiration, p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score,
-                \(PostgresChannelStore.addressColumns)
+                p.apns_expiration, p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date,
+                b.relevance_score, \(destinationColumns)
             from due p cross join lateral (select * from broadcasts where id = p.broadcast_id offset 0) b
             join app_environments ae on ae.bundle_id = p.lane_bundle_id and ae.environment = p.lane_environment
-            \(PostgresChannelStore.addressJoins)
-            left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
-                and x.name = 'unstored-expiration'
+            \(destinationJoins)
             where p.goes
             """
     }
@@ -186,6 +184,17 @@ extension PostgresOutbox {
                 requestID: try row.decode("apns_request_id")),
             attempts: try row.decode("attempts"), expiresAt: expiresAt)
     }
+
+    /// Where to and with which key, and what this app's APNs is known to want, for rows that join `app_environments ae`.
+    static let destinationColumns: PostgresQuery = """
+        \(PostgresChannelStore.addressColumns), coalesce(x.value = 'nonzero', false) as wants_expiration
+        """
+
+    static let destinationJoins: PostgresQuery = """
+        \(PostgresChannelStore.addressJoins)
+        left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
+            and x.name = 'unstored-expiration'
+        """
 
     /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
     /// (apns-contract C4), the deadline.

@@ -27,13 +27,11 @@ extension PostgresOutbox {
             returning id, lane
             """,
             """
-            select \(PostgresChannelStore.addressColumns), coalesce(x.value = 'nonzero', false) as wants_expiration
+            select \(destinationColumns)
             from unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
                 as r(bundle_id, environment)
             join app_environments ae on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
-            \(PostgresChannelStore.addressJoins)
-            left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
-                and x.name = 'unstored-expiration'
+            \(destinationJoins)
             """,
         ]
     }
