@@ -43,8 +43,9 @@ extension PostgresChannelStore {
                         where u.event_key = e.key and d.settled_at is null)
                 returning e.key
             ), fenced as (
-                update lanes l set fenced_at = coalesce(l.fenced_at, \(now)) from audiences u, overdue o
-                where u.event_key = o.key and l.id = u.lane
+                update lanes set fenced_at = coalesce(fenced_at, \(now)) where id in (
+                    select l.id from overdue o join audiences u on u.event_key = o.key join lanes l on l.id = u.lane
+                    order by l.id for no key update of l)
             )
             \(audit.insert(
                 .eventExpired,

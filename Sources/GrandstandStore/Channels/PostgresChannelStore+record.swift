@@ -173,7 +173,10 @@ extension PostgresChannelStore {
     }
 
     static func disconnectingLanes(from channels: [UUID]) -> PostgresQuery {
-        "update lanes set channel = null where channel = any(\(channels))"
+        """
+        update lanes set channel = null where id in (
+            select id from lanes where channel = any(\(channels)) order by id for no key update)
+        """
     }
 
     /// The ledger knows these now.

@@ -10,7 +10,7 @@ extension PostgresEventStore {
         let created = try await database.transaction { connection in
             let created = try await Self.write(specification, now: now, on: connection)
             try await Self.refuseUnknownApps(specification, on: connection)
-            try await Self.writeAudiences(specification, now: now, on: connection)
+            try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
                     created ? .eventCreated : .eventChanged, .init(eventKey: specification.key)),
@@ -69,7 +69,7 @@ extension PostgresEventStore {
     /// Makes the rows of `audiences` what the specification says. A policy is immutable, so another policy is another
     /// audience: the old one goes, its channel retires, a new one opens.
     private static func writeAudiences(
-        _ specification: EventSpecification, now: Date, on connection: PostgresConnection
+        _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
     ) async throws {
         let key = specification.key.rawValue
         let rows = try await connection.query(
@@ -81,9 +81,8 @@ extension PostgresEventStore {
                     storagePolicy: try row.word("storage_policy"))
             })
         let wanted = Set(specification.audiences)
-        for audience in present.subtracting(wanted) {
-            try await remove(audience, of: key, now: now, on: connection)
-        }
+        if !isNew, present != wanted { try await lockLanes(of: key, on: connection) }
+        try await remove(present.subtracting(wanted), of: key, now: now, on: connection)
         for (position, audience) in specification.audiences.enumerated() {
             try await connection.query(
                 present.contains(audience)
@@ -94,6 +93,18 @@ extension PostgresEventStore {
                     """
                     : add(audience, to: key, at: position))
         }
+    }
+
+    /// Every lane that a change of the audiences may close or open again, by one statement in order of IDs: whoever
+    /// settles messages locks the same lanes in that order.
+    private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
+        try await connection.query(
+            """
+            select from lanes where id = any(array(
+                select lane from audiences where event_key = \(key)
+                union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
+            order by id for no key update
+            """)
     }
 
     /// An audience that comes back before its channel has retired takes up its old lane, so that timestamps go on
@@ -121,18 +132,21 @@ extension PostgresEventStore {
         """
     }
 
-    /// Nothing more is sent to a removed audience; `ChannelStore.align` retires its channel.
+    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
     private static func remove(
-        _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
+        _ audiences: Set<Audience>, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {
+        guard !audiences.isEmpty else { return }
+        let removed = Array(audiences)
         let rows = try await connection.query(
             """
-            delete from audiences where event_key = \(key) and bundle_id = \(audience.bundleID.rawValue)
-                and environment = \(audience.environment.rawValue)::environment
-            returning lane
+            delete from audiences u
+            using unnest(\(removed.map(\.bundleID.rawValue)), \(removed.map(\.environment.rawValue)))
+                as r(bundle_id, environment)
+            where u.event_key = \(key) and u.bundle_id = r.bundle_id and u.environment = r.environment::environment
+            returning u.lane
             """)
-        let lanes: [Int] = try rows.map { try $0.decode("lane") }
-        try await Self.fence(lanes, now: now, on: connection)
+        try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }
 
     /// Closes lanes and cancels what waits on them.

@@ -9,11 +9,31 @@ extension PostgresOutbox {
         _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let events = targets.compactMap(\.eventKey?.rawValue).sorted()
-        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection, now: now)
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
+        if !events.isEmpty, !channels.isEmpty { try await lockTogether(events, channels, on: connection) }
+        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection, now: now)
         guard !channels.isEmpty else { return states }
         states.merge(try await lockChannels(channels, on: connection, now: now)) { event, _ in event }
         return states
+    }
+
+    /// Where broadcasts for events and for channels share a transaction, one statement locks the lanes of both: each kind
+    /// in its own order would be no order.
+    private static func lockTogether(
+        _ keys: [String], _ ids: [UUID], on connection: PostgresConnection
+    ) async throws {
+        try await connection.pipeline([
+            planning(rows: keys.count + ids.count),
+            "select from events where key = any(\(keys)) order by key for no key update",
+            "select from channels where id = any(\(ids)) order by id for no key update",
+            missingLanes(ids),
+            """
+            select from lanes where id = any(array(
+                select lane from audiences where event_key = any(\(keys))
+                union all select id from lanes where channel = any(\(ids))))
+            order by id for no key update
+            """,
+        ])
     }
 
     /// `+ 0`: not by reading the index on lanes through.
@@ -57,17 +77,21 @@ extension PostgresOutbox {
     }
 
     /// Channels without an event get their lane with their first broadcast.
+    private static func missingLanes(_ ids: [UUID]) -> PostgresQuery {
+        """
+        insert into lanes (bundle_id, environment, storage_policy, channel)
+        select c.bundle_id, c.environment, c.storage_policy, c.id from channels c
+        where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
+            and not exists (select from lanes l where l.channel = c.id)
+        """
+    }
+
     private static func lockChannels(
         _ ids: [UUID], on connection: PostgresConnection, now: Date
     ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
         let results = try await connection.pipeline([
             "select from channels where id = any(\(ids)) order by id for no key update",
-            """
-            insert into lanes (bundle_id, environment, storage_policy, channel)
-            select c.bundle_id, c.environment, c.storage_policy, c.id from channels c
-            where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
-                and not exists (select from lanes l where l.channel = c.id)
-            """,
+            missingLanes(ids),
             """
             select c.id as channel, l.bundle_id, l.environment, l.storage_policy, l.id as lane,
                 l.fenced_at is not null as is_fenced, c.channel_id, l.last_timestamp, \(isIdle(now)) as is_idle

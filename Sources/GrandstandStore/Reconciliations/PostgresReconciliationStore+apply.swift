@@ -9,6 +9,7 @@ extension PostgresReconciliationStore {
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
+            try await Self.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
             var done = Set<Int>()
             var deletions: [ChannelTask] = []
@@ -25,6 +26,22 @@ extension PostgresReconciliationStore {
             ])
             return (actions.indices.map(done.contains), deletions)
         }
+    }
+
+    /// Every lane that has one of these channels, or will: by one statement in order of IDs, for actions of several kinds
+    /// take them one after the other.
+    private static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
+        guard !channels.isEmpty else { return }
+        try await connection.query(
+            """
+            select from lanes where id = any(array(
+                select id from lanes where channel = any(\(channels))
+                union select u.lane from channels c join audiences u on u.event_key = c.event_key
+                    and u.bundle_id = c.bundle_id and u.environment = c.environment
+                    and u.storage_policy = c.storage_policy
+                where c.id = any(\(channels))))
+            order by id for no key update
+            """)
     }
 }
 

@@ -1,0 +1,115 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Lanes are locked in order of their IDs, by everything that needs several: each test holds the lowest lane, lets the
+/// work come to wait for it, and then asks for all others. Whoever has locked one of those before the lowest deadlocks.
+@Suite("Outbox: the order of locks", .timeLimit(.minutes(5)))
+struct LaneOrderTests {
+    /// Audiences whose lanes rise in this order; a set of so many is as good as never in that order.
+    private static func audiences() throws -> [Audience] {
+        try (1...6).flatMap { n in
+            try APNsEnvironment.allCases.map { try .sample("com.example.Goal\(n)", $0) }
+        }
+    }
+
+    private func stepping(_ stores: Stores, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        let pool = stores.pool
+        try await pool.transaction { connection in
+            let lanes: [Int] = try await connection.query("select id from lanes order by id").map {
+                try $0.decode("id")
+            }
+            try #require(lanes.count > 1)
+            try await connection.query("select from lanes where id = \(lanes[0]) for no key update")
+            async let working: Void = work()
+            try await until("the work waits for a lock") {
+                !(try await pool.query(
+                    """
+                    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+                    """
+                ).isEmpty)
+            }
+            try await connection.query("select from lanes where id = any(\(lanes)) order by id for no key update")
+            // The work goes on with the commit, which `closing` brings about.
+            try await connection.script("commit; begin")
+            try await working
+        }
+    }
+
+    @Test("audiences are removed while their messages are settled")
+    func removal() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(audiences: Self.audiences()))
+            try await stepping(stores) { try await stores.put(.sample()) }
+            #expect(try await stores.count("select count(*) as n from lanes where closed_at is null") == 1)
+        }
+    }
+
+    @Test("audiences come back while others go")
+    func comeback() async throws {
+        try await withStores { stores in
+            let audiences = try Self.audiences()
+            try await stores.open(audiences: audiences)
+            // The later half is gone; it comes back while the earlier half goes.
+            try await stores.put(.sample(audiences: Array(audiences.prefix(6))))
+            try await stepping(stores) {
+                try await stores.put(.sample(audiences: Array(audiences.suffix(6).reversed())))
+            }
+            #expect(try await stores.count("select count(*) as n from lanes where closed_at is null") == 6)
+        }
+    }
+
+    @Test("broadcasts for an event and for a channel of its own share a transaction")
+    func bothKinds() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(at: stores.now))
+            let task = try await stores.channels.reserve(
+                ChannelDraft(
+                    bundleID: .sample(), environment: .production, storagePolicy: .mostRecentMessageStored,
+                    label: nil),
+                now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            let channel = try await stores.record(.created(channelID: "own"), of: task)
+            let alone = BroadcastIntake(.channel(channel.id), request: .update())
+            _ = try await stores.outbox.accept([alone], now: stores.now, plan: Stores.plan)
+            let key = try await stores.open()
+            try await stepping(stores) {
+                let results = try await stores.outbox.accept(
+                    [BroadcastIntake(eventKey: key, request: .update()), alone], now: stores.now, plan: Stores.plan)
+                #expect(results.count { (try? $0.get()) != nil } == 2)
+            }
+        }
+    }
+
+    @Test("a reconciliation marks channels as missing")
+    func missing() async throws {
+        try await withStores { stores in
+            for n in 1...12 { try await stores.open("match-\(n)") }
+            let run = try await stores.reconciliations.begin(
+                .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            let snapshot = try await stores.reconciliations.observe(
+                ChannelListing(channelIDs: []), listedAt: stores.now, seenAt: stores.now, run)
+            try await stepping(stores) {
+                let (done, _) = try await stores.reconciliations.apply(
+                    snapshot.entries.shuffled().map { .markMissing($0) }, run, by: .server, now: stores.now,
+                    leasedUntil: stores.now.addingTimeInterval(10))
+                #expect(done == Array(repeating: true, count: 12))
+            }
+        }
+    }
+
+    @Test("events that are overdue are closed")
+    func overdue() async throws {
+        try await withStores { stores in
+            try await stores.put(
+                .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: Self.audiences().reversed()))
+            stores.clock.advance(by: 14 * 3_600)
+            try await stepping(stores) { try await stores.align() }
+            #expect(try await stores.count("select count(*) as n from lanes where fenced_at is null") == 0)
+        }
+    }
+}
