@@ -7,8 +7,13 @@ package import Postgres
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// Where broadcasts come in.
+    /// Where lookups ask: few connections of their own, so that a crowd leaves the others to organisers.
+    package let lookupPool: PostgresPool
+    /// Where single broadcasts come in.
     package let outboxPool: PostgresPool
+    /// Where calls with many of them come in, and requests with an `Idempotency-Key`: those hold a connection for as long
+    /// as they take.
+    package let callsPool: PostgresPool
     /// Where they are claimed and settled.
     package let dispatchPool: PostgresPool
     private let cluster: PostgresCluster?
@@ -58,7 +63,12 @@ package struct DatabaseSession: Sendable {
 
     private init(url: String, cluster: PostgresCluster?, logger: Logger) {
         pool = PostgresPool(configuration: .stores(connectionString: url), logger: logger)
-        outboxPool = PostgresPool(configuration: .outbox(connectionString: url), logger: logger)
+        lookupPool = PostgresPool(
+            configuration: .stores(connectionString: url, connections: 3), logger: logger)
+        outboxPool = PostgresPool(
+            configuration: .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections), logger: logger
+        )
+        callsPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
         // A claim and a settlement for each environment, leases, and wake-ups.
         dispatchPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
         self.cluster = cluster
@@ -78,6 +88,8 @@ package struct DatabaseSession: Sendable {
 
     package func close() async {
         await pool.close()
+        await lookupPool.close()
+        await callsPool.close()
         await outboxPool.close()
         await dispatchPool.close()
         await cluster?.stop()

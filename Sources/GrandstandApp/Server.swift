@@ -78,16 +78,18 @@ package struct Server: Sendable {
         let metrics = ServerMetrics()
         let now: @Sendable () -> Date = { Date() }
         let store = Database(database.pool)
-        let outboxSessions = Database(database.outboxPool, sharing: store)
+        let lookupSessions = Database(database.lookupPool, sharing: store)
+        let callSessions = Database(database.callsPool, sharing: store)
         let apps = PostgresAppStore(store)
         let channels = PostgresChannelStore(store)
         let events = PostgresEventStore(store)
         let departures = LocalDepartures()
         let outbox = PostgresOutbox(
-            outboxSessions, dispatch: Database(database.dispatchPool, sharing: store), departures: departures)
+            Database(database.outboxPool, sharing: store), calls: callSessions,
+            dispatch: Database(database.dispatchPool, sharing: store), departures: departures)
         let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
-            source: PostgresLookupSource(store), events: events, keys: keys,
+            source: PostgresLookupSource(lookupSessions), events: PostgresEventStore(lookupSessions), keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
         let quirks = PostgresQuirkStore(store)
         let reconciliations = PostgresReconciliationStore(store)
@@ -124,7 +126,7 @@ package struct Server: Sendable {
         self.lookups = lookups
         self.logger = logger
         self.certificates = certificates
-        let idempotency = PostgresIdempotencyStore(outboxSessions)
+        let idempotency = PostgresIdempotencyStore(callSessions)
         let keyUses = KeyUses(ledger: keys, logger: logger)
         self.keyUses = keyUses
         answerJanitor = Janitor(

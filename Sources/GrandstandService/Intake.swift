@@ -6,6 +6,7 @@ package struct Intake: Sendable {
     private let outbox: any Outbox
     private let now: @Sendable () -> Date
     private let bulk = Semaphore(places: bulkPlaces)
+    private let batches = Semaphore(places: batchPlaces)
 
     /// Items from which a call counts as bulk.
     static let bulkSize = 50
@@ -13,6 +14,8 @@ package struct Intake: Sendable {
     /// four of them left none to a single goal of another app, and little to the sends they were made for; two gained
     /// nothing over one.
     static let bulkPlaces = 1
+    /// Smaller calls with several items that are accepted at a time.
+    static let batchPlaces = 2
 
     package init(outbox: any Outbox, now: @escaping @Sendable () -> Date) {
         self.outbox = outbox
@@ -30,10 +33,16 @@ package struct Intake: Sendable {
         return try result.get()
     }
 
-    /// Accepts many broadcasts in order, each on its own, in one commit.
+    /// Accepts many broadcasts in order, each on its own, in one commit. The caller has waited for its turn.
     package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
-        guard items.count >= Self.bulkSize else { return try await outbox.accept(items, now: now(), plan: Self.plan) }
-        return try await bulk.withPlace { try await outbox.accept(items, now: now(), plan: Self.plan) }
+        try await outbox.accept(items, now: now(), plan: Self.plan)
+    }
+
+    /// Where a call with so many items waits for its turn, before it takes a connection: those who wait would hold all
+    /// there are, and a goal would wait for them. `nil`: it need not wait.
+    package func turn(for items: Int) -> Semaphore? {
+        if items >= Self.bulkSize { return bulk }
+        return items > 1 ? batches : nil
     }
 
     /// The rule the outbox asks inside its transaction.

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Bounds how many tasks do something at a time; the others follow in the order they came.
-final class Semaphore: Sendable {
+package final class Semaphore: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,11 +9,11 @@ final class Semaphore: Sendable {
 
     private let state: Mutex<State>
 
-    init(places: Int) { state = Mutex(State(free: places)) }
+    package init(places: Int) { state = Mutex(State(free: places)) }
 
     /// Runs `body` in a place of its own. A task that is cancelled while it waits gets its turn all the same, and sees in
     /// `body` that it was.
-    func withPlace<Value: Sendable>(
+    package func withPlace<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         await enter()

@@ -131,8 +131,11 @@ package struct Database: Sendable, PostgresQuerying {
 extension PostgresConfiguration {
     /// How the stores want their sessions. Compiling a statement takes up to a second, and none of ours runs that long:
     /// the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
-    package static func stores(connectionString: String) -> PostgresConfiguration {
+    ///
+    /// They are for servers that take what is written: a standby, or a primary that was set aside, is none of them.
+    package static func stores(connectionString: String, connections: Int = 10) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
+        configuration.maximumConnections = connections
         configuration.sessionSettings = ["jit": "off"]
         return configuration
     }
@@ -144,8 +147,7 @@ extension PostgresConfiguration {
     /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims and
     /// verdicts, do those who bring work.
     package static func outbox(connectionString: String, connections: Int = 6) -> PostgresConfiguration {
-        var configuration = stores(connectionString: connectionString)
-        configuration.maximumConnections = connections
+        var configuration = stores(connectionString: connectionString, connections: connections)
         for plan in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }

@@ -20,10 +20,10 @@ struct Idempotency: Sendable {
     ///   throws.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
         guard route.method == .post, let name = request.headers[.idempotencyKey] else {
-            return try await route.handler(request, context)
+            return try await route.answer(request, context)
         }
         guard let key = context.key, let secret = Gate.bearer(request.headers[.authorization]).map(String.init) else {
-            return try await route.handler(request, context)
+            return try await route.answer(request, context)
         }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Problem(
@@ -36,22 +36,37 @@ struct Idempotency: Sendable {
         let unread = buffered
         let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
         let wanted = IdempotentRequest(caller: key.id, secret: secret, key: name, content: content)
-        let work: @Sendable () async throws -> IdempotentResult = {
-            try await Self.result(context) { try await route.handler(unread, context) }
+        // A body that cannot be read is refused, and the refusal kept as any other.
+        let prepared: Result<Route.Prepared, any Error>
+        do {
+            prepared = .success(try await route.prepare(unread, context))
+        } catch {
+            prepared = .failure(error)
         }
-        let outcome: IdempotentOutcome
+        let outcome = try await Route.inTurn((try? prepared.get())?.turn) {
+            try await carryOut(wanted, context, route) { try await prepared.get().answer() }
+        }
+        return Self.response(outcome)
+    }
+
+    /// What has to wait for its turn has it by now: from here on a transaction may be open.
+    private func carryOut(
+        _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
+        _ answer: @escaping @Sendable () async throws -> Response
+    ) async throws -> IdempotentOutcome {
+        let work: @Sendable () async throws -> IdempotentResult = {
+            try await Self.result(context) { try await answer() }
+        }
         if let recover = route.recover {
-            outcome = try await store.inSteps(
+            return try await store.inSteps(
                 wanted, lease: Self.lease, patience: Self.patience, now: now,
                 recover: { id in
                     guard let response = try await recover(id, context) else { return nil }
                     return try await Self.result(context) { response }
                 },
                 work: work)
-        } else {
-            outcome = try await store.once(wanted, now: now(), work: work)
         }
-        return Self.response(outcome)
+        return try await store.once(wanted, now: now(), work: work)
     }
 
     /// What an answer is to whoever repeats the request: 5xx and refusals with a time to come again are none.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -17,7 +18,15 @@ struct Route: Sendable {
         case anyScope(Set<APIKey.Scope>)
     }
 
+    /// A request that was read, and what is left to do: that needs the database.
+    struct Prepared: Sendable {
+        /// Where it waits for its turn, before anything is asked of the database; `nil`: nowhere.
+        var turn: Semaphore?
+        let answer: @Sendable () async throws -> Response
+    }
+
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
+    typealias Preparation = @Sendable (Request, APIContext) async throws -> Prepared
     /// The answer for a thing that an earlier request began and did not answer for; `nil`: it came to nothing.
     typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
 
@@ -29,7 +38,7 @@ struct Route: Sendable {
     let bodyLimit: Int
     /// For work that calls Apple and so cannot be one transaction.
     let recover: Recovery?
-    let handler: Handler
+    let prepare: Preparation
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = Route.standardBodyLimit,
@@ -40,7 +49,33 @@ struct Route: Sendable {
         self.access = access
         self.bodyLimit = bodyLimit
         self.recover = recover
-        self.handler = handler
+        prepare = { request, context in Prepared { try await handler(request, context) } }
+    }
+
+    /// A route whose requests may have to wait for their turn: `prepare` reads one and asks nothing of the database.
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int, prepare: @escaping Preparation
+    ) {
+        self.method = method
+        self.path = path
+        self.access = access
+        self.bodyLimit = bodyLimit
+        recover = nil
+        self.prepare = prepare
+    }
+
+    /// Carries a request out, in its turn.
+    func answer(_ request: Request, _ context: APIContext) async throws -> Response {
+        let prepared = try await prepare(request, context)
+        return try await Self.inTurn(prepared.turn) { try await prepared.answer() }
+    }
+
+    /// Runs `body` when it is its turn, or at once where there are no turns.
+    static func inTurn<Value: Sendable>(
+        _ turn: Semaphore?, _ body: () async throws -> Value
+    ) async throws -> Value {
+        guard let turn else { return try await body() }
+        return try await turn.withPlace { try await body() }
     }
 
     static let standardBodyLimit = 64 * 1024

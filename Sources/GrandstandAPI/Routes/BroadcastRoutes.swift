@@ -16,7 +16,8 @@ struct BroadcastRoutes: Sendable {
         [
             Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
             Route(
-                .post, "/v1/broadcasts", .scope(.organise), bodyLimit: BroadcastBatch.maximumBytes, acceptBatch),
+                .post, "/v1/broadcasts", .scope(.organise), bodyLimit: BroadcastBatch.maximumBytes,
+                prepare: prepareBatch),
             Route(
                 .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
             Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), list),
@@ -33,9 +34,13 @@ struct BroadcastRoutes: Sendable {
         return .json(try await intake.accept(broadcast, for: .event(key)), status: .accepted)
     }
 
-    private func acceptBatch(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
         _ = try request.query()
         let batch = try BroadcastBatch(body: try await request.json(upTo: BroadcastBatch.maximumBytes))
+        return Route.Prepared(turn: intake.turn(for: batch.items.count)) { try await accept(batch, context) }
+    }
+
+    private func accept(_ batch: BroadcastBatch, _ context: APIContext) async throws -> Response {
         var results: [Result<Broadcast, Problem>?] = batch.items.map { item in
             if case .failure(let problem) = item { .failure(problem) } else { nil }
         }

@@ -10,13 +10,13 @@ extension PostgresOutbox {
     ) async throws -> [Result<Broadcast, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
         guard items.count == 1, !database.isJoined else {
-            return try await desk.accept([call])[0]
+            return try await callsDesk.accept([call])[0]
         }
         return try await acceptances.run(call)
     }
 
     package func nextScheduled() async throws -> Date? {
-        try await database.query("select min(send_at) as at from broadcasts where scheduled").first?
+        try await calls.query("select min(send_at) as at from broadcasts where scheduled").first?
             .decode(Date?.self, "at")
     }
 

@@ -4,7 +4,7 @@ internal import Postgres
 
 extension PostgresOutbox {
     package func cancel(_ id: UUID, now: Date) async throws -> Bool? {
-        try await database.transaction { connection in
+        try await calls.transaction { connection in
             let known = try await connection.query("select scheduled from broadcasts where id = \(id) for update")
             guard let row = known.first else { return nil }
             if try row.decode(Bool.self, "scheduled") {

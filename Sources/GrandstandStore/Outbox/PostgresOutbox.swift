@@ -8,26 +8,41 @@ internal import Postgres
 /// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
 /// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
 package struct PostgresOutbox: Outbox {
+    /// Where single broadcasts become durable and scheduled ones go to their lanes: never more transactions at a time
+    /// than `acceptConnections`, so none waits for a connection.
     let database: Database
+    /// Where many broadcasts are accepted in one call, withdrawn and read.
+    let calls: Database
     /// What claims and settles: never behind those who bring work.
     let dispatch: Database
     let desk: AcceptanceDesk
+    /// For calls with many.
+    let callsDesk: AcceptanceDesk
     let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
 
     /// Transactions with single broadcasts at a time: one, unless it waits for an event that somebody changes. With two
     /// the median from POST to Apple's 200 was 30 to 32 ms at 2,000 a second, with one 23 to 27.
     private static let acceptPlaces = 4
+    /// A transaction in each place for single broadcasts, and what was scheduled.
+    package static let acceptConnections = acceptPlaces + 1
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
 
     /// - Parameters:
-    ///   - dispatch: other connections for claiming and settling; `nil`: the same.
+    ///   - database: for single broadcasts, with `acceptConnections`.
+    ///   - calls: other connections for calls with many, for reading and withdrawing; `nil`: the same.
+    ///   - dispatch: others for claiming and settling; `nil`: the same.
     ///   - departures: where what is accepted may be claimed at once; `nil`: nowhere.
-    package init(_ database: Database, dispatch: Database? = nil, departures: (any Departures)? = nil) {
+    package init(
+        _ database: Database, calls: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil
+    ) {
         self.database = database
+        self.calls = calls ?? database
         self.dispatch = dispatch ?? database
-        let desk = AcceptanceDesk(database: database, wakeUps: WakeUps(self.dispatch), departures: departures)
+        let wakeUps = WakeUps(self.dispatch)
+        let desk = AcceptanceDesk(database: database, wakeUps: wakeUps, departures: departures)
         self.desk = desk
+        callsDesk = AcceptanceDesk(database: self.calls, wakeUps: wakeUps, departures: departures)
         // A database that is away is away for all of them, and what it committed is not known.
         acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             ($0 as? Problem)?.kind == .storeUnavailable
@@ -57,7 +72,7 @@ package struct PostgresOutbox: Outbox {
     static func planCacheMode(isBulk: Bool) -> String { isBulk ? "force_custom_plan" : "force_generic_plan" }
 
     package func broadcast(_ id: UUID) async throws -> Broadcast? {
-        let rows = try await database.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
+        let rows = try await calls.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
         return try await complete(Array(rows)).first
     }
 
@@ -65,7 +80,7 @@ package struct PostgresOutbox: Outbox {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
         if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
-        let rows = try await database.query(
+        let rows = try await calls.query(
             """
             select \(Self.columns) from broadcasts b
             where b.event_key = \(key.rawValue)
@@ -85,7 +100,7 @@ package struct PostgresOutbox: Outbox {
     private func complete(_ rows: [PostgresRow]) async throws -> [Broadcast] {
         guard !rows.isEmpty else { return [] }
         let ids: [UUID] = try rows.map { try $0.decode("id") }
-        let deliveryRows = try await database.query(
+        let deliveryRows = try await calls.query(
             """
             select d.broadcast_id, l.bundle_id, l.environment, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,

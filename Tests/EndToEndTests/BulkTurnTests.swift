@@ -1,0 +1,70 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Calls with many broadcasts wait for their turn before they take a connection, so goals have connections in every case.
+@Suite(.timeLimit(.minutes(5)))
+struct BulkTurnTests {
+    @Test func `twelve bulk calls that cannot go on hold up no goal, with or without a key`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putApp()
+                for key in ["derby", "final"] {
+                    try await stage.putEvent(key)
+                    try await stage.activeChannels(of: key)
+                }
+                let pool = PostgresPool(
+                    configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
+                    logger: Stage.logger)
+                let items = (0..<500).map {
+                    #"{"eventKey": "final", "event": "update", "contentState": {"n": \#($0)}}"#
+                }
+                let body = #"{"items": [\#(items.joined(separator: ","))]}"#
+                let (held, holding) = AsyncStream.makeStream(of: Void.self)
+                let (over, ending) = AsyncStream.makeStream(of: Void.self)
+                async let holder: Void = pool.transaction { connection in
+                    try await connection.query("select from events where key = 'final' for update")
+                    holding.finish()
+                    for await _ in over {}
+                }
+                for await _ in held {}
+                let calls = Task {
+                    try await withThrowingTaskGroup(of: Int.self) { group in
+                        for n in 0..<12 {
+                            let headers = n.isMultiple(of: 3) ? [:] : ["Idempotency-Key": "bulk-\(n)"]
+                            group.addTask {
+                                try await stage.api("POST", "/v1/broadcasts", body, headers: headers).status
+                            }
+                        }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                }
+                _ = try await until("one of them waits for the event") {
+                    try await pool.query(
+                        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+                    ).isEmpty ? nil : true
+                }
+                // Whoever took a connection to wait with has it within these.
+                for n in 0..<40 {
+                    let headers = n.isMultiple(of: 2) ? [:] : ["Idempotency-Key": "goal-\(n)"]
+                    let goal = try await stage.api(
+                        "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {"n": \#(n)}}"#,
+                        headers: headers)
+                    #expect(goal.status == 202, "\(goal.text)")
+                }
+                let waiting = try await pool.query(
+                    """
+                    select from pg_stat_activity where datname = current_database()
+                        and (wait_event_type = 'Lock' or state = 'idle in transaction')
+                    """)
+                // The one whose turn it is, and the transaction it waits for.
+                #expect(waiting.count == 2)
+                ending.finish()
+                try await holder
+                #expect(try await calls.value == Array(repeating: 202, count: 12))
+                await pool.close()
+            }
+        }
+    }
+}
