@@ -136,6 +136,7 @@ extension PostgresConfiguration {
     package static func stores(connectionString: String, connections: Int = 10) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
+        configuration.mustWrite = true
         configuration.sessionSettings = ["jit": "off"]
         return configuration
     }

@@ -9,6 +9,11 @@ package struct PostgresConfiguration: Sendable {
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, new attempts included.
     package var acquireTimeout: Duration = .seconds(10)
+    /// Only servers that take writes will do: no standby, no primary that was set aside. Of several hosts the one that
+    /// does is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
+    package var mustWrite = false
+    /// How often a connection that listens is looked at while it is silent.
+    package var listenerHeartbeat: Duration = .seconds(5)
     /// Shown in pg_stat_activity unless the connection string names one.
     package var applicationName = "grandstand"
     /// Settings of every session, by name; the server's, the role's and the connection string's are theirs to override.

@@ -187,4 +187,71 @@ struct PoolTests {
         #expect(await heard.next() == .notification(channel: channel, payload: "two"))
         await pool.close()
     }
+
+    /// Two servers in one connection string; the first takes no writes when `body` begins.
+    private func withAbandoned(
+        _ body: (PostgresPool, _ abandon: () async throws -> Void) async throws -> Void
+    ) async throws {
+        let (one, two) = (TestCluster.own(), TestCluster.own())
+        let (first, second) = (try await one.start(), try await two.start())
+        let host = /host='([^']+)'/
+        let other = try #require(second.firstMatch(of: host)?.output.1)
+        var configuration = PostgresConfiguration(
+            connectionString: first.replacing(host) { "host='\($0.output.1),\(other)'" })
+        configuration.mustWrite = true
+        configuration.maximumConnections = 3
+        configuration.listenerHeartbeat = .milliseconds(20)
+        for address in [first, second] {
+            let pool = PostgresPool(configuration: .init(connectionString: address), logger: TestCluster.quiet)
+            try await pool.query("create table t (server text)")
+            try await pool.query("insert into t values (\(address == first ? "first" : "second"))")
+            await pool.close()
+        }
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        try await body(pool) {
+            let administration = PostgresPool(
+                configuration: .init(connectionString: first), logger: TestCluster.quiet)
+            try await administration.query("alter system set default_transaction_read_only = on")
+            try await administration.query("select pg_reload_conf()")
+            while try await administration.query("show default_transaction_read_only")[0].decode(String.self) != "on" {}
+            await administration.close()
+        }
+        await pool.close()
+        await one.stop()
+        await two.stop()
+    }
+
+    @Test("a server that takes no writes any more is left, with all connections to it, for one that does")
+    func readOnly() async throws {
+        try await withAbandoned { pool, abandon in
+            // Three connections to the first.
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<3 {
+                    group.addTask { try await pool.query("select server from t, pg_sleep(0.1)")[0].decode(String.self) }
+                }
+                for try await server in group { #expect(server == "first") }
+            }
+            try await abandon()
+            // Whoever asks first is refused, or has an answer from there; nobody after that.
+            _ = try? await pool.query("update t set server = server || '!'")
+            for _ in 0..<6 {
+                try await pool.query("update t set server = server || '?'")
+                #expect(try await pool.query("select server from t")[0].decode(String.self).hasPrefix("second"))
+            }
+        }
+    }
+
+    @Test("one who only reads notices, too, and who listens")
+    func readOnlyReaders() async throws {
+        try await withAbandoned { pool, abandon in
+            var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
+            #expect(await heard.next() == .listening)
+            try await abandon()
+            #expect(await heard.next() == .listening)
+            _ = try await pool.query("select 1")
+            #expect(try await pool.query("select server from t")[0].decode(String.self) == "second")
+            try await pool.query("select pg_notify('goals', 'one')")
+            #expect(await heard.next() == .notification(channel: "goals", payload: "one"))
+        }
+    }
 }

@@ -28,9 +28,14 @@ struct Connector: Sendable {
 
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
         // Later keywords win: `dbname` takes a whole connection string (URI or keywords), which may set its own timeout.
-        let keywords = ["connect_timeout", "dbname", "fallback_application_name", "client_encoding"]
+        let keywords = [
+            "connect_timeout", "target_session_attrs", "dbname", "fallback_application_name", "client_encoding",
+        ]
         let timeout = max(2, configuration.connectTimeout.components.seconds)
-        let values = ["\(timeout)", configuration.connectionString, configuration.applicationName, "UTF8"]
+        let values = [
+            "\(timeout)", configuration.mustWrite ? "read-write" : "any", configuration.connectionString,
+            configuration.applicationName, "UTF8",
+        ]
         let pointer = withCStrings(keywords) { keywords in
             withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
         }
@@ -45,6 +50,10 @@ struct Connector: Sendable {
             guard set(name, to: value, on: pointer) else {
                 return .failure(PostgresError(.connectionFailed, connection.errorMessage))
             }
+        }
+        guard !configuration.mustWrite || !connection.isReadOnly else {
+            return .failure(
+                PostgresError(.connectionFailed, "the server takes no writes: it is a standby or read-only"))
         }
         PQsetnonblocking(pointer, 1)
         return .success(connection)

@@ -42,6 +42,19 @@ final class LibPQConnection: @unchecked Sendable {
         !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF
     }
 
+    /// Whether the server last said that it takes no writes: a standby, or one whose transactions are read-only unless they
+    /// ask for more. It says so with the answer to a query; servers before PostgreSQL 14 never do.
+    var isReadOnly: Bool { isOn("in_hot_standby") || isOn("default_transaction_read_only") }
+
+    private func isOn(_ parameter: StaticString) -> Bool {
+        parameter.withUTF8Buffer { name in
+            name.withMemoryRebound(to: CChar.self) { name in
+                guard let start = name.baseAddress, let value = PQparameterStatus(pointer, start) else { return false }
+                return strcmp(value, "on") == 0
+            }
+        }
+    }
+
     /// Whether something has arrived that nobody asked for. On an idle connection that is the server's goodbye, or its
     /// end: what it is does not matter, the connection is not to be trusted.
     var hasUnexpectedInput: Bool {

@@ -13,12 +13,18 @@ package final class PostgresConnection: PostgresQuerying {
         var beginsNext = false
         /// What is on the wire is not known any more: the connection must not be used again.
         var isSpoiled = false
+        /// The server refused to write.
+        var refusedToWrite = false
     }
 
     private let state: Mutex<State>
 
-    init(_ raw: LibPQConnection, configuration: PostgresConfiguration) {
+    /// Which of the pool's servers it is to: a later one took that one's place.
+    let generation: Int
+
+    init(_ raw: LibPQConnection, configuration: PostgresConfiguration, generation: Int = 0) {
         self.raw = raw
+        self.generation = generation
         self.configuration = configuration
         state = Mutex(State(statements: StatementCache(capacity: configuration.statementCacheSize)))
     }
@@ -28,6 +34,9 @@ package final class PostgresConnection: PostgresQuerying {
 
     /// The server process that serves this connection.
     package var backendPID: Int { Int(PQbackendPID(raw.pointer)) }
+
+    /// Whether the server takes no writes, as far as it has said so on this connection.
+    package var isReadOnly: Bool { raw.isReadOnly || state.withLock { $0.refusedToWrite } }
 
     /// Where this connection is waited for. A task that prefers this executor gets its answers without waking another
     /// thread; what it does between two queries holds others' answers up, so it must be short.
@@ -157,6 +166,7 @@ package final class PostgresConnection: PostgresQuerying {
             return try await executePipeline(queries, &exchange)
         } catch {
             await exchange.finish()
+            if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
             if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE
             {
                 state.withLock { $0.isSpoiled = true }

@@ -27,6 +27,9 @@ struct PoolState {
     /// Lent, or being opened.
     private(set) var lent = 0
     private(set) var isClosed = false
+    /// Counts the servers that were left because they take no writes any more. What was opened before the last of them
+    /// was left is not lent again.
+    private(set) var generation = 0
     private var places: [Int: Place] = [:]
     /// Numbers in the order of asking.
     private var line: [Int] = []
@@ -94,6 +97,16 @@ struct PoolState {
         if let (isServed, waiter) = serveFirst(.open) { return isServed ? nil : waiter }
         lent -= 1
         return nil
+    }
+
+    /// The server of this generation takes no writes any more.
+    ///
+    /// - Returns: its idle connections, to be closed.
+    mutating func leave(_ generation: Int) -> [PostgresConnection] {
+        guard generation == self.generation else { return [] }
+        self.generation += 1
+        defer { idle = [] }
+        return idle
     }
 
     mutating func close() -> ([PostgresConnection], [Waiter]) {

@@ -27,15 +27,13 @@ private struct Listener: Sendable {
     let pool: PostgresPool
     let channels: [String]
 
-    /// How often a silent connection is looked at: a closed pool is noticed then, and a peer that vanished.
-    private static let heartbeat = Duration.seconds(30)
-
     func run(_ yield: @Sendable (PostgresNotification) -> Void) async {
         var backoff = Backoff()
         while !Task.isCancelled, !pool.isClosed {
             do {
+                let generation = pool.generation
                 let raw = try await Connector(configuration: pool.configuration, logger: pool.logger).connect()
-                let connection = PostgresConnection(raw, configuration: pool.configuration)
+                let connection = PostgresConnection(raw, configuration: pool.configuration, generation: generation)
                 for channel in channels {
                     let quoted = channel.split(separator: "\"", omittingEmptySubsequences: false).joined(
                         separator: "\"\"")
@@ -55,6 +53,9 @@ private struct Listener: Sendable {
     private func hear(_ connection: PostgresConnection, _ yield: (PostgresNotification) -> Void) async throws {
         let pointer = connection.raw.pointer
         while !Task.isCancelled, !pool.isClosed {
+            guard connection.generation == pool.generation else {
+                throw PostgresError(.connectionLost, "the server takes no writes any more")
+            }
             while let notification = PQnotifies(pointer) {
                 let heard = PostgresNotification.notification(
                     channel: String(cString: notification.pointee.relname),
@@ -63,10 +64,15 @@ private struct Listener: Sendable {
                 yield(heard)
             }
             let outcome = await SocketLoop.of(connection.raw.socket).wait(
-                for: .read, on: connection.raw.socket, until: ContinuousClock.now + Self.heartbeat, isCancellable: true)
+                for: .read, on: connection.raw.socket,
+                until: ContinuousClock.now + pool.configuration.listenerHeartbeat,
+                isCancellable: true)
             switch outcome {
             case .cancelled: return
-            case .timedOut: try await connection.query("select 1")
+            case .timedOut:
+                // A closed pool is noticed now, a peer that vanished, and a server that takes no writes any more.
+                try await connection.query("select 1")
+                if pool.configuration.mustWrite, connection.isReadOnly { pool.leave(connection.generation) }
             case .ready:
                 guard PQconsumeInput(pointer) == 1 else {
                     throw PostgresError(.connectionLost, connection.raw.errorMessage)

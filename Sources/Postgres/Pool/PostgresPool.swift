@@ -93,6 +93,16 @@ package final class PostgresPool: PostgresQuerying {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
+    var generation: Int { state.withLock { $0.generation } }
+
+    /// The server of these connections takes no writes any more: none of them is lent again, and the next are opened to
+    /// whichever host of the connection string takes them.
+    func leave(_ generation: Int) {
+        let idle = state.withLock { $0.leave(generation) }
+        guard !idle.isEmpty else { return }
+        logger.warning("the database takes no writes any more; looking for one that does")
+    }
+
     // MARK: Lending
 
     private func acquire() async throws(PostgresError) -> PostgresConnection {
@@ -144,10 +154,11 @@ package final class PostgresPool: PostgresQuerying {
     private func open(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PostgresConnection {
         var backoff = Backoff()
         while true {
+            let generation = generation
             do throws(PostgresError) {
                 let raw = try await connector.connect()
                 if isClosed { throw PostgresError(.poolClosed, "the pool was closed") }
-                return PostgresConnection(raw, configuration: configuration)
+                return PostgresConnection(raw, configuration: configuration, generation: generation)
             } catch {
                 let pause = backoff.next()
                 let isLate = ContinuousClock.now + pause > deadline
@@ -162,7 +173,8 @@ package final class PostgresPool: PostgresQuerying {
     }
 
     private func release(_ connection: PostgresConnection) {
-        guard connection.isReusable else { return discard() }
+        if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
+        guard connection.isReusable, connection.generation == generation else { return discard() }
         state.withLock { $0.giveBack(connection) }?.resume(returning: .success(.connection(connection)))
     }
 
