@@ -24,7 +24,9 @@ CREATE TYPE public.audit_action AS ENUM (
     'webhook.changed',
     'webhook.deleted',
     'webhook.rotated',
-    'webhook.disabled'
+    'webhook.disabled',
+    'broadcast.accepted',
+    'broadcast.withdrawn'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
@@ -151,6 +153,15 @@ CREATE FUNCTION public.announce_subject() RETURNS trigger
 begin
     perform announce_lookup(tg_argv[0]);
     return null;
+end
+$$;
+
+CREATE FUNCTION public.new_version() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    new.version = nextval('resource_versions');
+    return new;
 end
 $$;
 
@@ -357,6 +368,13 @@ CREATE TABLE public.app_environments (
     CONSTRAINT app_environments_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
 );
 
+CREATE SEQUENCE public.resource_versions
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE public.apps (
     bundle_id text NOT NULL,
     topic text GENERATED ALWAYS AS (lower(bundle_id)) STORED NOT NULL,
@@ -366,6 +384,7 @@ CREATE TABLE public.apps (
     channel_limit integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     CONSTRAINT apps_bundle_id_check CHECK ((bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'::text)),
     CONSTRAINT apps_channel_limit_check CHECK (((channel_limit >= 1) AND (channel_limit <= 10000))),
     CONSTRAINT apps_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
@@ -396,7 +415,8 @@ CREATE TABLE public.audit_log (
     signing_key text,
     apns_status integer,
     apns_reason text,
-    apns_request_id text
+    apns_request_id text,
+    broadcast uuid
 );
 
 ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -426,6 +446,7 @@ CREATE TABLE public.broadcasts (
     send_at timestamp with time zone,
     scheduled boolean DEFAULT false NOT NULL,
     channel uuid,
+    accepted_by text,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 );
@@ -499,6 +520,7 @@ CREATE TABLE public.events (
     first_update_at timestamp with time zone,
     ended_at timestamp with time zone,
     cancelled_at timestamp with time zone,
+    version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
 );
 
@@ -661,6 +683,7 @@ CREATE TABLE public.webhooks (
     failing_since timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     CONSTRAINT webhooks_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
     CONSTRAINT webhooks_check1 CHECK (((reason IS NULL) OR (state = 'disabled'::public.webhook_state))),
     CONSTRAINT webhooks_secret_check CHECK ((secret ~~ 'whsec\_%'::text)),
@@ -828,6 +851,12 @@ CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.audiences FOR EACH S
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
+
+CREATE TRIGGER new_version BEFORE UPDATE OF name, team_id, key_id, channel_limit ON public.apps FOR EACH ROW EXECUTE FUNCTION public.new_version();
+
+CREATE TRIGGER new_version BEFORE UPDATE OF name, kind, starts_at, ends_at, channels_open_at, metadata ON public.events FOR EACH ROW EXECUTE FUNCTION public.new_version();
+
+CREATE TRIGGER new_version BEFORE UPDATE ON public.webhooks FOR EACH ROW WHEN ((((((old.url IS DISTINCT FROM new.url) OR (old.description IS DISTINCT FROM new.description)) OR (old.topics IS DISTINCT FROM new.topics)) OR (old.bundle_id IS DISTINCT FROM new.bundle_id)) OR (old.state IS DISTINCT FROM new.state))) EXECUTE FUNCTION public.new_version();
 
 CREATE TRIGGER tell_of_alarm AFTER UPDATE ON public.app_environments FOR EACH ROW WHEN (((new.alarm = 'capability-off'::public.reconciliation_alarm) AND (old.alarm IS DISTINCT FROM new.alarm))) EXECUTE FUNCTION public.tell_of_alarm();
 

@@ -39,10 +39,12 @@ package struct Broadcast: Sendable, Hashable {
     package var isScheduled: Bool
     package var deliveries: [Delivery]
     package var warnings: [String]
+    /// Who asked for it, as the audit log names its actors; `nil`: it was accepted before that was kept.
+    package var by: String?
 
     package init(
         id: UUID, eventKey: EventKey?, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?,
-        isScheduled: Bool, deliveries: [Delivery], warnings: [String]
+        isScheduled: Bool, deliveries: [Delivery], warnings: [String], by: String? = nil
     ) {
         self.id = id
         self.eventKey = eventKey
@@ -52,6 +54,7 @@ package struct Broadcast: Sendable, Hashable {
         self.isScheduled = isScheduled
         self.deliveries = deliveries
         self.warnings = warnings
+        self.by = by
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {

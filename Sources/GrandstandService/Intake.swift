@@ -25,8 +25,10 @@ package struct Intake: Sendable {
     /// Accepts one broadcast: when this returns, it and its deliveries are committed.
     ///
     /// - Throws: the `Problem` for which it is refused; nothing was changed then.
-    package func accept(_ request: BroadcastRequest, for target: BroadcastTarget) async throws -> Broadcast {
-        let results = try await accept([BroadcastIntake(target, request: request)])
+    package func accept(
+        _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor
+    ) async throws -> Broadcast {
+        let results = try await accept([BroadcastIntake(target, request: request, by: actor)])
         guard let result = results.first else {
             throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
         }

@@ -18,6 +18,20 @@ extension EventStore {
     package func cancel(_ key: EventKey, now: Date) async throws { try await cancel(key, by: .server, now: now) }
 }
 
+extension BroadcastIntake {
+    package init(_ target: BroadcastTarget, request: BroadcastRequest) {
+        self.init(target, request: request, by: .server)
+    }
+
+    package init(eventKey: EventKey, request: BroadcastRequest) {
+        self.init(eventKey: eventKey, request: request, by: .server)
+    }
+}
+
+extension Outbox {
+    package func cancel(_ id: UUID, now: Date) async throws -> Bool? { try await cancel(id, by: .server, now: now) }
+}
+
 extension KeyStore {
     package func create(
         name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?

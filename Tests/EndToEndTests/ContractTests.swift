@@ -65,6 +65,14 @@ struct ContractTests {
         }
     }
 
+    @Test func `every action of the audit log can be asked for`() async throws {
+        try await Stage.with { stage in
+            let text = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/openapi.yaml").text
+            let words = AuditAction.allCases.map(\.rawValue).joined(separator: ", ")
+            #expect(text.contains("enum: [\(words)]"))
+        }
+    }
+
     @Test func `every kind of problem stands in the contract`() async throws {
         try await Stage.with { stage in
             let text = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/openapi.yaml").text

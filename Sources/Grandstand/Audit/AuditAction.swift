@@ -33,4 +33,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case webhookRotated = "webhook.rotated"
     /// It wanted no more messages, or failed for days.
     case webhookDisabled = "webhook.disabled"
+    /// An update or an end, to be sent now or later.
+    case broadcastAccepted = "broadcast.accepted"
+    case broadcastWithdrawn = "broadcast.withdrawn"
 }

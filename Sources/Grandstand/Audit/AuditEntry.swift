@@ -41,16 +41,18 @@ package struct AuditEntry: Sendable, Hashable {
         /// Apple's ID of it.
         package var channelID: String?
         package var eventKey: EventKey?
+        package var broadcast: UUID?
 
         package init(
             bundleID: BundleID? = nil, environment: APNsEnvironment? = nil, channel: UUID? = nil,
-            channelID: String? = nil, eventKey: EventKey? = nil
+            channelID: String? = nil, eventKey: EventKey? = nil, broadcast: UUID? = nil
         ) {
             self.bundleID = bundleID
             self.environment = environment
             self.channel = channel
             self.channelID = channelID
             self.eventKey = eventKey
+            self.broadcast = broadcast
         }
     }
 }

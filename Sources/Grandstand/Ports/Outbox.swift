@@ -21,10 +21,10 @@ package protocol Outbox: Sendable {
 
     func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast of which nothing was sent.
+    /// Withdraws a broadcast of which nothing was sent, and writes down who did.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast.
-    func cancel(_ id: UUID, now: Date) async throws -> Bool?
+    func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool?
 
     /// Scheduled broadcasts whose time has come go to their lanes.
     ///
@@ -58,14 +58,17 @@ package protocol Outbox: Sendable {
 package struct BroadcastIntake: Sendable, Hashable {
     package var target: BroadcastTarget
     package var request: BroadcastRequest
+    /// Who asks.
+    package var actor: AuditActor
 
-    package init(_ target: BroadcastTarget, request: BroadcastRequest) {
+    package init(_ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor) {
         self.target = target
         self.request = request
+        self.actor = actor
     }
 
-    package init(eventKey: EventKey, request: BroadcastRequest) {
-        self.init(.event(eventKey), request: request)
+    package init(eventKey: EventKey, request: BroadcastRequest, by actor: AuditActor) {
+        self.init(.event(eventKey), request: request, by: actor)
     }
 }
 

@@ -121,6 +121,7 @@ extension Broadcast: JSONWritable {
             object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             if sendAt != nil { object.member("sendAt", sendAt) }
+            object.member("by", by)
             object.name("counts")
             object.object { writer in
                 for (state, count) in counts {

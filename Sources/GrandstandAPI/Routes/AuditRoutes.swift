@@ -36,6 +36,7 @@ extension AuditEntry: JSONWritable {
             object.member("channel", subject.channel?.uuidString.lowercased())
             object.member("channelId", subject.channelID)
             object.member("eventKey", subject.eventKey?.rawValue)
+            object.member("broadcast", subject.broadcast?.uuidString.lowercased())
             object.member("reason", reason)
             object.member("signingKey", signingKey)
             object.name("apns")

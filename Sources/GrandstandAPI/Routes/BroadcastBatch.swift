@@ -9,16 +9,18 @@ struct BroadcastBatch: Sendable {
     static let maximumBytes = 4 * 1024 * 1024
 
     /// - Throws: when it is no batch at all; what is wrong within an item stays with the item.
-    init(body: JSONValue) throws(Problem) {
+    init(body: JSONValue, by actor: AuditActor) throws(Problem) {
         var fields = JSONFields(body)
         let elements = fields.array("items", required: true, count: 1...Self.maximumItems) ?? []
         try fields.finish()
         items = elements.map { element in
-            Result { () throws(Problem) in try Self.read(element.value, element.pointer) }
+            Result { () throws(Problem) in try Self.read(element.value, element.pointer, actor) }
         }
     }
 
-    private static func read(_ value: JSONValue, _ pointer: String) throws(Problem) -> BroadcastIntake {
+    private static func read(
+        _ value: JSONValue, _ pointer: String, _ actor: AuditActor
+    ) throws(Problem) -> BroadcastIntake {
         var fields = JSONFields(value, pointer: pointer)
         let key = fields.text("eventKey", required: true).flatMap { text in
             let key = EventKey(rawValue: text)
@@ -29,7 +31,7 @@ struct BroadcastBatch: Sendable {
         try fields.finish()
         // A missing key was a fault.
         guard let key else { throw Problem(.invalidRequest, EventKey.rule) }
-        return BroadcastIntake(eventKey: key, request: request)
+        return BroadcastIntake(eventKey: key, request: request, by: actor)
     }
 }
 

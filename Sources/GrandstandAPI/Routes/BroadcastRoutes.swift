@@ -31,12 +31,13 @@ struct BroadcastRoutes: Sendable {
         let key = try context.eventKey()
         let broadcast = try BroadcastRequest(body: try await request.json())
         if context.key?.bundleID != nil { try await requireCover(of: key, context) }
-        return .json(try await intake.accept(broadcast, for: .event(key)), status: .accepted)
+        return .json(try await intake.accept(broadcast, for: .event(key), by: context.actor), status: .accepted)
     }
 
     private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
         _ = try request.query()
-        let batch = try BroadcastBatch(body: try await request.json(upTo: BroadcastBatch.maximumBytes))
+        let batch = try BroadcastBatch(
+            body: try await request.json(upTo: BroadcastBatch.maximumBytes), by: context.actor)
         return Route.Prepared(turn: intake.turn(for: batch.items.count)) { try await accept(batch, context) }
     }
 
@@ -73,7 +74,8 @@ struct BroadcastRoutes: Sendable {
                 .invalidRequest, "A channel is one audience.",
                 errors: [FieldError(pointer: "/audiences", detail: "Leave audiences out here.")])
         }
-        return .json(try await intake.accept(broadcast, for: .channel(channel.id)), status: .accepted)
+        return .json(
+            try await intake.accept(broadcast, for: .channel(channel.id), by: context.actor), status: .accepted)
     }
 
     /// The channel a request may send to by itself.
@@ -111,7 +113,7 @@ struct BroadcastRoutes: Sendable {
     private func cancel(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let broadcast = try await broadcast(context)
-        guard try await outbox.cancel(broadcast.id, now: now()) ?? false else {
+        guard try await outbox.cancel(broadcast.id, by: context.actor, now: now()) ?? false else {
             throw Problem(
                 .broadcastSent,
                 "Something of this broadcast was sent, or it is an end; it cannot be withdrawn. "

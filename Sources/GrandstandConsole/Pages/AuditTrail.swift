@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 
 /// Who did what, the newest first.
@@ -37,6 +38,7 @@ struct AuditRow: Sendable {
     let event: String
     let eventHref: String?
     let channelID: String
+    /// Why, and the broadcast it is about.
     let reason: String
     /// `201`, `400 BadChannelId`, or why there was no answer; empty without a call.
     let apple: String
@@ -50,7 +52,8 @@ struct AuditRow: Sendable {
         event = entry.subject.eventKey?.rawValue ?? ""
         eventHref = entry.subject.eventKey.map(Place.event)
         channelID = entry.subject.channelID ?? ""
-        reason = entry.reason ?? ""
+        reason = [entry.reason, entry.subject.broadcast?.uuidString.lowercased()].compactMap(\.self)
+            .joined(separator: " ")
         apple = entry.answer.map(Self.text) ?? ""
     }
 

@@ -82,6 +82,8 @@ struct BroadcastRow: Sendable {
     let id: String
     let acceptedAt: Moment
     let kindOfMessage: String
+    /// Who asked for it.
+    let by: String
     let state: String
     let sendAt: Moment?
     /// `3 accepted, 1 rejected`
@@ -92,6 +94,7 @@ struct BroadcastRow: Sendable {
         id = broadcast.id.uuidString.lowercased()
         acceptedAt = Moment(broadcast.acceptedAt)
         kindOfMessage = broadcast.event.rawValue
+        by = broadcast.by ?? ""
         state = broadcast.state.rawValue
         sendAt = broadcast.sendAt.map { Moment($0) }
         counts = broadcast.counts.map { "\(Wording.number($0.count)) \($0.state.rawValue)" }.joined(separator: ", ")

@@ -37,6 +37,64 @@ struct AuditRows {
         """
     }
 
+    /// What one entry of several tells.
+    struct Line {
+        let actor: AuditActor
+        let at: Date
+        let subject: AuditEntry.Subject
+        let reason: String?
+    }
+
+    /// Entries of one action, in order, in one statement.
+    static func insert(_ action: AuditAction, _ lines: [Line]) -> PostgresQuery {
+        let subjects = lines.map(\.subject)
+        return """
+            insert into audit_log (at, actor, api_key, action, bundle_id, channel, channel_id, event_key, broadcast,
+                reason)
+            select at, actor, api_key, \(action.rawValue)::text::audit_action, bundle_id, channel, channel_id, event_key,
+                broadcast, reason
+            from unnest(\(lines.map(\.at)), \(lines.map(\.actor.text)), \(lines.map(\.actor.keyID)),
+                \(subjects.map(\.bundleID?.rawValue)), \(subjects.map(\.channel)), \(subjects.map(\.channelID)),
+                \(subjects.map(\.eventKey?.rawValue)), \(subjects.map(\.broadcast)), \(lines.map(\.reason)))
+                with ordinality as r(at, actor, api_key, bundle_id, channel, channel_id, event_key, broadcast, reason,
+                    place)
+            order by place
+            """
+    }
+
+    /// One entry for each app of which a subject tells; one without an app when there is none.
+    func insert(_ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>) -> PostgresQuery {
+        let named: [BundleID?] = apps.isEmpty ? [nil] : apps.sorted()
+        return Self.insert(
+            action,
+            named.map { app in
+                var subject = subject
+                subject.bundleID = app
+                return Line(actor: actor, at: now, subject: subject, reason: nil)
+            })
+    }
+
+    /// One entry for each app that a withdrawn broadcast was for.
+    ///
+    /// - Parameter wasScheduled: it had no deliveries yet.
+    func withdrawal(of id: UUID, wasScheduled: Bool) -> PostgresQuery {
+        """
+        insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)
+        select \(common(.broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
+        from broadcasts b left join lateral (
+            select l.bundle_id from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id
+            union
+            select c.bundle_id from channels c where c.id = b.channel
+            union
+            select u.bundle_id from audiences u
+            where u.event_key = b.event_key and \(wasScheduled) and (b.audiences is null or exists (
+                select from json_array_elements(b.audiences) s
+                where s ->> 'bundleId' = u.bundle_id and s ->> 'environment' = u.environment::text))
+        ) a on true
+        where b.id = \(id)
+        """
+    }
+
     private var head: PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key,

@@ -16,8 +16,8 @@ package struct PostgresAuditLog: AuditLog {
         }
         let rows = try await database.query(
             """
-            select id, at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key, reason,
-                signing_key, apns_status::bigint as apns_status, apns_reason, apns_request_id
+            select id, at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key, broadcast,
+                reason, signing_key, apns_status::bigint as apns_status, apns_reason, apns_request_id
             from audit_log
             where (\(filter.actor)::text is null or actor = \(filter.actor))
                 and (\(filter.action?.rawValue)::text is null
@@ -38,7 +38,7 @@ package struct PostgresAuditLog: AuditLog {
             subject: AuditEntry.Subject(
                 bundleID: try row.optionalWord("bundle_id"), environment: try row.optionalWord("environment"),
                 channel: try row.decode("channel"), channelID: try row.decode("channel_id"),
-                eventKey: try row.optionalWord("event_key")),
+                eventKey: try row.optionalWord("event_key"), broadcast: try row.decode("broadcast")),
             reason: try row.decode("reason"), signingKey: try row.decode("signing_key"), answer: try answer(row))
     }
 

@@ -10,10 +10,10 @@ extension PostgresEventStore {
         let created = try await database.transaction { connection in
             let created = try await Self.write(specification, now: now, on: connection)
             try await Self.refuseUnknownApps(specification, on: connection)
-            try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
+            let apps = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
-                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key)),
+                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
             return created
@@ -68,9 +68,11 @@ extension PostgresEventStore {
 
     /// Makes the rows of `audiences` what the specification says. A policy is immutable, so another policy is another
     /// audience: the old one goes, its channel retires, a new one opens.
+    ///
+    /// - Returns: the apps of those that go and those that stay or come.
     private static func writeAudiences(
         _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
-    ) async throws {
+    ) async throws -> Set<BundleID> {
         let key = specification.key.rawValue
         let rows = try await connection.query(
             "select bundle_id, environment, storage_policy from audiences where event_key = \(key)")
@@ -93,6 +95,7 @@ extension PostgresEventStore {
                     """
                     : add(audience, to: key, at: position))
         }
+        return Set(present.union(wanted).map(\.bundleID))
     }
 
     /// Every lane that a change of the audiences may close or open again, by one statement in order of IDs: whoever
@@ -178,12 +181,15 @@ extension PostgresEventStore {
                 guard !known.isEmpty else { throw Problem(.eventNotFound, "There is no event \(key).") }
                 return
             }
-            let rows = try await connection.query("select lane from audiences where event_key = \(key.rawValue)")
+            let rows = try await connection.query(
+                "select lane, bundle_id from audiences where event_key = \(key.rawValue)")
             try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
             try await connection.query(
                 "update broadcasts set scheduled = false where event_key = \(key.rawValue) and scheduled")
             try await connection.pipeline([
-                AuditRows(by: actor, at: now).insert(.eventCancelled, .init(eventKey: key)),
+                AuditRows(by: actor, at: now).insert(
+                    .eventCancelled, .init(eventKey: key),
+                    of: Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
         }

@@ -31,6 +31,8 @@ struct Acceptance {
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
+        /// The apps it is for.
+        let apps: [BundleID]
     }
 
     struct DeliveryRow {
@@ -81,13 +83,13 @@ struct Acceptance {
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
-                warnings: decided.plan.warnings))
+                warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
         if sendAt != nil { topics.insert(.schedule) }
         let rows = sendAt == nil ? enqueue(id, decided, intake) : []
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
             sendAt: sendAt,
-            isScheduled: sendAt != nil, deliveries: rows, warnings: decided.plan.warnings)
+            isScheduled: sendAt != nil, deliveries: rows, warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
     /// Sends a broadcast that was accepted earlier for now.

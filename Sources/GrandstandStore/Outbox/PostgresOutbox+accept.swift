@@ -85,6 +85,7 @@ extension PostgresOutbox {
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
         }
+        if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
         return statements
     }
 
@@ -94,10 +95,10 @@ extension PostgresOutbox {
         return """
             insert into broadcasts (id, event_key, channel, event, content_state, alert, stale_date, dismissal_date,
                 relevance_score, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
-                scheduled)
+                scheduled, accepted_by)
             select id, event_key, channel, event::broadcast_event, content_state::json, alert::json, stale_date, dismissal_date,
                 relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
-                case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled
+                case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by
             from unnest(\(rows.map(\.id)), \(rows.map(\.intake.target.eventKey?.rawValue)),
                 \(rows.map(\.intake.target.channel)), \(payloads.map(\.event.rawValue)),
                 \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
@@ -105,10 +106,27 @@ extension PostgresOutbox {
                 \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map(\.priority?.rawValue)),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
                 \(requests.map { $0.audiences.map(SelectorList.text) }), \(rows.map(\.warnings.first)),
-                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)))
+                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
+                \(rows.map(\.intake.actor.text)))
                 as r(id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,
-                    expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled)
+                    expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
             """
+    }
+
+    /// An entry for each broadcast and app: a filter by app finds it, and a key of one app sees nothing of another's.
+    private static func attribute(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
+        AuditRows.insert(
+            .broadcastAccepted,
+            rows.flatMap { row in
+                (row.apps.isEmpty ? [nil] : row.apps.map(Optional.some)).map { app in
+                    AuditRows.Line(
+                        actor: row.intake.actor, at: row.acceptedAt,
+                        subject: .init(
+                            bundleID: app, channel: row.intake.target.channel, eventKey: row.intake.target.eventKey,
+                            broadcast: row.id),
+                        reason: row.intake.request.payload.event.rawValue)
+                }
+            })
     }
 
     private static func insertDeliveries(_ rows: [Acceptance.DeliveryRow]) -> PostgresQuery {

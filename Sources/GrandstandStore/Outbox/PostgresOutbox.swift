@@ -93,7 +93,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.warnings
+        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.warnings, b.accepted_by
         """
 
     /// Adds to each broadcast its deliveries, in the order of its event's audiences.
@@ -118,7 +118,7 @@ package struct PostgresOutbox: Outbox {
                 id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
                 acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
                 isScheduled: try row.decode("scheduled"), deliveries: deliveries[id] ?? [],
-                warnings: try row.decode("warnings"))
+                warnings: try row.decode("warnings"), by: try row.decode("accepted_by"))
         }
     }
 

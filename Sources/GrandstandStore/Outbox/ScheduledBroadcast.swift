@@ -23,7 +23,9 @@ struct ScheduledBroadcast {
             request: BroadcastRequest(
                 payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
                 expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
-                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try SelectorList.read($0.bytes) }))
+                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try SelectorList.read($0.bytes) }),
+            // Who asked was written down when it was accepted.
+            by: .server)
     }
 }
 

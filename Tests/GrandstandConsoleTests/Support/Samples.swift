@@ -79,7 +79,7 @@ struct Samples {
     func broadcast(_ deliveries: [Delivery]) -> Broadcast {
         Broadcast(
             id: id, eventKey: key, event: .update, acceptedAt: Self.now, sendAt: Self.now, isScheduled: false,
-            deliveries: deliveries, warnings: [text])
+            deliveries: deliveries, warnings: [text], by: "key:" + text)
     }
 
     func channel(_ state: Channel.State = .failed, reason: String? = "quota-exhausted") -> Channel {

@@ -81,7 +81,7 @@ final class FakeOutbox: Outbox {
 
     func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> { throw NotScripted() }
 
-    func cancel(_ id: UUID, now: Date) async throws -> Bool? { throw NotScripted() }
+    func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool? { throw NotScripted() }
 
     /// Waits until `isEnough` of the books.
     func wait(until isEnough: (Account) -> Bool) async {

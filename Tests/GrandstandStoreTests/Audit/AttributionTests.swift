@@ -1,0 +1,155 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Who asked for a broadcast", .timeLimit(.minutes(5)))
+struct AttributionTests {
+    private static let desk = AuditActor.key(id: UUID(), name: "desk")
+    private static let night = AuditActor.key(id: UUID(), name: "night shift")
+
+    private func accept(
+        _ stores: Stores, _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor = Self.desk
+    ) async throws -> Broadcast {
+        try #require(
+            try await stores.outbox.accept(
+                [BroadcastIntake(target, request: request, by: actor)], now: stores.now, plan: Stores.plan
+            ).first
+        ).get()
+    }
+
+    private func entries(_ stores: Stores, _ filter: AuditFilter) async throws -> [AuditEntry] {
+        try await stores.auditLog.entries(where: filter, PageRequest()).items
+    }
+
+    @Test("every broadcast says by whom, read at once or later; so does the audit log, found by key, action and app")
+    func accepted() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let first = try await accept(stores, .update(), for: .event(key))
+            _ = stores.clock.advance(by: 1)
+            let end = try await accept(stores, .end(), for: .event(key), by: Self.night)
+            #expect(first.by == "key:desk")
+            #expect(try await stores.outbox.broadcast(first.id)?.by == "key:desk")
+            #expect(
+                try await stores.outbox.broadcasts(of: key, PageRequest()).items.map(\.by) == [
+                    "key:night shift", "key:desk",
+                ])
+
+            let all = try await entries(stores, AuditFilter(action: .broadcastAccepted, bundleID: .sample()))
+            #expect(all.map(\.subject.broadcast) == [end.id, first.id])
+            #expect(all.map(\.reason) == ["end", "update"])
+            #expect(all.map(\.keyID) == [Self.night.keyID, Self.desk.keyID])
+            #expect(all.allSatisfy { $0.subject.eventKey == key })
+            let mine = try await entries(stores, AuditFilter(actor: "key:desk", action: .broadcastAccepted))
+            #expect(mine.map(\.subject.broadcast) == [first.id])
+        }
+    }
+
+    @Test("many at once, each with its own key; what is refused is nobody's")
+    func together() async throws {
+        try await withStores { stores in
+            let keys = try await [stores.open("a"), stores.open("b")]
+            let items =
+                try keys.map { BroadcastIntake(eventKey: $0, request: .update(), by: Self.desk) } + [
+                    BroadcastIntake(eventKey: try .sample("nothing"), request: .update(), by: Self.desk)
+                ]
+            let results = try await stores.outbox.accept(items, now: stores.now, plan: Stores.plan)
+            let accepted = try results.prefix(2).map { try $0.get() }
+            #expect(accepted.map(\.by) == ["key:desk", "key:desk"])
+            let entries = try await entries(stores, AuditFilter(action: .broadcastAccepted))
+            #expect(entries.reversed().map(\.subject.broadcast) == accepted.map(\.id))
+        }
+    }
+
+    @Test("one scheduled belongs to who scheduled it, when its time has come too")
+    func scheduled() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let at = stores.now.addingTimeInterval(60)
+            let broadcast = try await accept(stores, .update(sendAt: at), for: .event(key))
+            _ = stores.clock.advance(by: 61)
+            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.outbox.broadcast(broadcast.id)?.by == "key:desk")
+            #expect(try await entries(stores, AuditFilter(action: .broadcastAccepted)).count == 1)
+        }
+    }
+
+    @Test("a channel without an event: the entry names it")
+    func channel() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let task = try await stores.channels.reserve(
+                ChannelDraft(
+                    bundleID: .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil),
+                now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            let channel = try await stores.record(.created(channelID: "abc=="), of: task)
+            let broadcast = try await accept(stores, .update(), for: .channel(channel.id))
+            _ = try await stores.outbox.cancel(broadcast.id, by: Self.night, now: stores.now)
+            let found = try await entries(stores, AuditFilter(bundleID: .sample())).filter {
+                $0.subject.broadcast == broadcast.id
+            }
+            #expect(found.map(\.action) == [.broadcastWithdrawn, .broadcastAccepted])
+            #expect(found.allSatisfy { $0.subject.channel == channel.id && $0.subject.eventKey == nil })
+        }
+    }
+
+    @Test("an event of two apps: an entry for each, so that neither app's log has the other's", arguments: [nil, 60.0])
+    func apps(in seconds: TimeInterval?) async throws {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.open(audiences: [.sample(), other])
+            let sendAt = seconds.map { stores.now.addingTimeInterval($0) }
+            let both = try await accept(stores, .update(sendAt: sendAt), for: .event(key))
+            let one = try await accept(
+                stores, .update(sendAt: sendAt, audiences: [other.selector]), for: .event(key))
+            for id in [one.id, both.id] {
+                #expect(try await stores.outbox.cancel(id, by: Self.night, now: stores.now) == true)
+            }
+            func told(_ app: String) async throws -> [UUID?] {
+                try await entries(stores, AuditFilter(actor: "key:night shift", bundleID: .sample(app)))
+                    .map(\.subject.broadcast)
+            }
+            #expect(try await told("com.example.Goal") == [both.id])
+            #expect(try await told("com.example.Other") == [both.id, one.id])
+            #expect(try await entries(stores, AuditFilter(action: .broadcastAccepted)).count == 3)
+        }
+    }
+
+    @Test("a withdrawal is one entry, also when it is asked for twice; one that came too late is none")
+    func withdrawn() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let broadcast = try await accept(stores, .update(), for: .event(key))
+            for _ in 1...2 {
+                #expect(try await stores.outbox.cancel(broadcast.id, by: Self.night, now: stores.now) == true)
+            }
+            let sent = try await accept(stores, .update(), for: .event(key))
+            try await stores.sendOne()
+            #expect(try await stores.outbox.cancel(sent.id, by: Self.night, now: stores.now) == false)
+            let entries = try await entries(stores, AuditFilter(action: .broadcastWithdrawn))
+            #expect(entries.map(\.subject.broadcast) == [broadcast.id])
+            #expect(entries.map(\.actor) == ["key:night shift"])
+        }
+    }
+
+    @Test("what was done to an event is found by each of its apps, a removed one's too")
+    func events() async throws {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key
+            try await stores.put(.sample(audiences: [.sample()]))
+            try await stores.events.cancel(key, by: Self.desk, now: stores.now)
+            func told(_ app: String) async throws -> [AuditAction] {
+                try await entries(stores, AuditFilter(bundleID: .sample(app))).map(\.action).filter {
+                    [.eventCreated, .eventChanged, .eventCancelled].contains($0)
+                }
+            }
+            #expect(try await told("com.example.Goal") == [.eventCancelled, .eventChanged, .eventCreated])
+            #expect(try await told("com.example.Other") == [.eventChanged, .eventCreated])
+        }
+    }
+}
