@@ -18,16 +18,18 @@ package enum Expiration: Sendable, Hashable {
         switch (self, policy) {
         case (.header(let value), _): value
         case (_, .noMessageStored): 0
-        case (.standard, .mostRecentMessageStored): epoch(now) + APNsLimits.storedMessageLifetime
-        case (.after(let seconds), .mostRecentMessageStored): epoch(now) + seconds
+        // Rounded up: every attempt before the deadline carries an epoch that has not passed.
+        case (.standard, .mostRecentMessageStored), (.after, .mostRecentMessageStored):
+            Int(deadline(now: now).timeIntervalSince1970.rounded(.up))
         }
     }
 
-    /// When the server stops trying: never later than APNs itself would keep the message.
+    /// When the server stops trying: never later than the header says, nor than APNs itself would keep the message.
     package func deadline(now: Date) -> Date {
-        switch self {
-        case .standard, .header(0): now.addingTimeInterval(Double(APNsLimits.storedMessageLifetime))
-        case .after(let seconds): now.addingTimeInterval(Double(seconds))
+        let longest = Date(timeIntervalSince1970: Double(epoch(now) + APNsLimits.storedMessageLifetime))
+        return switch self {
+        case .standard, .header(0): longest
+        case .after(let seconds): min(longest, now.addingTimeInterval(Double(seconds)))
         case .header(let value): Date(timeIntervalSince1970: Double(value))
         }
     }

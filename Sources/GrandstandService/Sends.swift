@@ -16,7 +16,9 @@ package struct Sends: Sendable {
         self.now = now
     }
 
+    /// Makes the request, unless the delivery waited for it beyond its time.
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
+        if delivery.isExpired(at: now()) { return .withheld("its time ran out before it was sent") }
         let answer = await gateway.send(delivery.message, to: delivery.address)
         guard delivery.storagePolicy == .noMessageStored, answer.saysBadExpiration else { return answer }
         let other = Self.otherReading(of: delivery)

@@ -119,6 +119,14 @@ struct BadInputTests {
             #"{"event": "update", "contentState": {}, "dismissalDate": "2030-01-01T00:00:00Z"}"#, status: 422,
             slug: "invalid-request", pointers: ["/dismissalDate"]),
         .init(
+            "an alert that shows nothing", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "alert": {}}"#, status: 422, slug: "invalid-request",
+            pointers: ["/alert"]),
+        .init(
+            "an alert that only sounds", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "alert": {"title": "", "body": null, "sound": "goal.caf"}}"#,
+            status: 422, slug: "invalid-request", pointers: ["/alert"]),
+        .init(
             "an alert with a wrong title", "POST", broadcasts,
             #"{"event": "update", "contentState": {}, "alert": {"title": 1, "body": {"loc-args": []}}}"#, status: 422,
             slug: "invalid-request", pointers: ["/alert/title", "/alert/body/loc-key"]),

@@ -41,6 +41,17 @@ struct SendsTests {
         return ("\(answer)", sent.withLock { $0 })
     }
 
+    @Test(arguments: [(1_700_000_000, 60), (0, 0), (1_699_999_999, -1)])
+    func `what waited beyond its time, or beyond what it would tell APNs, is not sent`(
+        _ expiration: Int, _ seconds: TimeInterval
+    ) async {
+        var delivery = Self.delivery(1, .mostRecentMessageStored, expiration: expiration)
+        delivery.expiresAt = Sample.now.addingTimeInterval(seconds)
+        let (answer, sent) = await Self.send(delivery, zero: Self.accepted, nonzero: Self.accepted)
+        #expect(sent.isEmpty)
+        #expect(answer.contains("its time ran out"))
+    }
+
     @Test func `what is accepted is not tried in another way`() async {
         let quirks = FakeQuirks()
         let (answer, sent) = await Self.send(zero: Self.accepted, nonzero: Self.refused, quirks)

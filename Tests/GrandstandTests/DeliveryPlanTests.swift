@@ -38,8 +38,28 @@ struct DeliveryPlanTests {
     @Test("expiresIn: 0 where nothing is stored, the epoch where it is; the deadline is the same for both")
     func expiresIn() throws {
         let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
-        #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 300])
+        #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 301])
         #expect(plan.expiresAt == now.addingTimeInterval(300))
+    }
+
+    /// At 0.999 s a header that is rounded down has passed one second before the deadline has.
+    @Test("until the deadline the header has not passed, and it is never more than 8 h ahead")
+    func neverPast() throws {
+        for fraction in [0, 0.000_001, 0.25, 0.5, 0.999, 0.999_999] {
+            let now = Date(timeIntervalSince1970: Double(epoch) + fraction)
+            let requests = [
+                request(), request(expiresIn: 1), request(expiresIn: 28_799), request(expiresIn: 28_800),
+                request(apnsExpiration: epoch + 1), request(apnsExpiration: 0),
+            ]
+            for request in requests {
+                let plan = try DeliveryPlan(request, audiences: [stored], now: now)
+                let deadline = plan.expiresAt.timeIntervalSince1970
+                #expect(deadline > now.timeIntervalSince1970)
+                #expect(deadline.rounded(.up) <= Double(epoch + 28_800))
+                let header = try #require(plan.items.first).apnsExpiration
+                #expect(header == 0 || Double(header) >= deadline && header <= epoch + 28_800)
+            }
+        }
     }
 
     @Test("apnsExpiration 0 goes to both")

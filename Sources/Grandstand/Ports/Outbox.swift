@@ -21,7 +21,9 @@ package protocol Outbox: Sendable {
 
     func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast of which nothing was sent, and writes down who did.
+    /// Withdraws a broadcast of which nothing was sent, and writes down who did: what was true before it is true again.
+    /// The content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had
+    /// ended goes on.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast.
     func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool?
@@ -131,6 +133,11 @@ package struct ClaimedDelivery: Sendable, Hashable {
         self.message = message
         self.attempts = attempts
         self.expiresAt = expiresAt
+    }
+
+    /// Whether its time is over, or what it would tell APNs of it: a request with a past epoch is never made.
+    package func isExpired(at now: Date) -> Bool {
+        expiresAt <= now || message.expiration != 0 && Double(message.expiration) <= now.timeIntervalSince1970
     }
 }
 

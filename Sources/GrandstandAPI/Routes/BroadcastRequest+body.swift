@@ -40,21 +40,25 @@ extension BroadcastRequest {
         return priority
     }
 
-    /// `title` and `body` are strings or localised; `sound` is a file's name. Nothing else is Apple's.
+    /// `title` and `body` are strings or localised; `sound` is a file's name. Nothing else is Apple's. With neither text
+    /// there is nothing to show, and such a message would still go before others as one that alerts.
     private static func alert(_ fields: inout JSONFields) -> [UInt8]? {
         guard let value = fields.value("alert") else { return nil }
         var alert = JSONFields(value, pointer: fields.pointer(to: "alert"))
-        text("title", &alert)
-        text("body", &alert)
+        let texts = [text("title", &alert), text("body", &alert)]
         _ = alert.text("sound")
+        if case .object = value.kind, !texts.contains(true) {
+            fields.fault("alert", "An alert has a title or a body. Leave alert out for an update that does not alert.")
+        }
         fields.absorb(alert)
         return value.bytes
     }
 
-    private static func text(_ name: String, _ alert: inout JSONFields) {
-        guard let value = alert.value(name) else { return }
+    /// - Returns: whether there is something to show, or a fault that says so.
+    private static func text(_ name: String, _ alert: inout JSONFields) -> Bool {
+        guard let value = alert.value(name) else { return false }
         switch value.kind {
-        case .string: return
+        case .string(let text): return !text.isEmpty
         case .object:
             var localized = JSONFields(value, pointer: alert.pointer(to: name))
             _ = localized.text("loc-key", required: true, maximum: 1_000)
@@ -68,6 +72,7 @@ extension BroadcastRequest {
         default:
             alert.fault(name, "A string or an object with loc-key and loc-args was expected.")
         }
+        return true
     }
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience.Selector]? {
