@@ -300,6 +300,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.tell_of_withdrawn() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update webhook_messages set broadcast_id = null
+    where broadcast_id = new.id or broadcast_id in (
+        select p.broadcast_id from deliveries d join deliveries p on p.lane = d.lane and p.settled_at is null
+        where d.broadcast_id = new.id);
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.tell_webhooks(topic public.webhook_topic, at timestamp with time zone, app text, data json, broadcast uuid DEFAULT NULL::uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -447,6 +459,7 @@ CREATE TABLE public.broadcasts (
     scheduled boolean DEFAULT false NOT NULL,
     channel uuid,
     accepted_by text,
+    cancelled boolean DEFAULT false NOT NULL,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 );
@@ -493,6 +506,7 @@ CREATE TABLE public.deliveries (
     channel_id text,
     reason text,
     settled_at timestamp with time zone,
+    content_before uuid,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 )
@@ -842,7 +856,7 @@ CREATE TRIGGER announce_lookup AFTER UPDATE OF state, channel_id ON public.chann
 
 CREATE TRIGGER announce_lookup AFTER UPDATE ON public.events FOR EACH ROW WHEN ((((((old.starts_at IS DISTINCT FROM new.starts_at) OR (old.ends_at IS DISTINCT FROM new.ends_at)) OR (old.first_update_at IS DISTINCT FROM new.first_update_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.cancelled_at IS DISTINCT FROM new.cancelled_at))) EXECUTE FUNCTION public.announce_event();
 
-CREATE TRIGGER announce_lookup AFTER UPDATE OF channel ON public.lanes FOR EACH ROW WHEN ((old.channel IS DISTINCT FROM new.channel)) EXECUTE FUNCTION public.announce_lane();
+CREATE TRIGGER announce_lookup AFTER UPDATE OF channel, fenced_at ON public.lanes FOR EACH ROW WHEN (((old.channel IS DISTINCT FROM new.channel) OR ((old.fenced_at IS NULL) <> (new.fenced_at IS NULL)))) EXECUTE FUNCTION public.announce_lane();
 
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
@@ -879,6 +893,8 @@ CREATE TRIGGER tell_of_replaced AFTER UPDATE ON public.channels FOR EACH ROW WHE
 CREATE TRIGGER tell_of_scheduled AFTER INSERT ON public.broadcasts FOR EACH ROW WHEN (new.scheduled) EXECUTE FUNCTION public.tell_of_scheduled();
 
 CREATE TRIGGER tell_of_unscheduled AFTER UPDATE ON public.broadcasts FOR EACH ROW WHEN ((old.scheduled AND (NOT new.scheduled))) EXECUTE FUNCTION public.tell_of_scheduled();
+
+CREATE TRIGGER tell_of_withdrawn AFTER UPDATE OF cancelled ON public.broadcasts FOR EACH ROW WHEN ((new.cancelled AND (NOT old.cancelled))) EXECUTE FUNCTION public.tell_of_withdrawn();
 
 ALTER TABLE ONLY public.api_key_uses
     ADD CONSTRAINT api_key_uses_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;

@@ -37,6 +37,8 @@ package struct Broadcast: Sendable, Hashable {
     package var sendAt: Date?
     /// Whether it still waits for `sendAt`; it has no deliveries until then.
     package var isScheduled: Bool
+    /// Whether it was withdrawn, or found its event over when its time came.
+    package var isCancelled: Bool
     package var deliveries: [Delivery]
     package var warnings: [String]
     /// Who asked for it, as the audit log names its actors; `nil`: it was accepted before that was kept.
@@ -44,7 +46,7 @@ package struct Broadcast: Sendable, Hashable {
 
     package init(
         id: UUID, eventKey: EventKey?, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?,
-        isScheduled: Bool, deliveries: [Delivery], warnings: [String], by: String? = nil
+        isScheduled: Bool, isCancelled: Bool = false, deliveries: [Delivery], warnings: [String], by: String? = nil
     ) {
         self.id = id
         self.eventKey = eventKey
@@ -52,6 +54,7 @@ package struct Broadcast: Sendable, Hashable {
         self.acceptedAt = acceptedAt
         self.sendAt = sendAt
         self.isScheduled = isScheduled
+        self.isCancelled = isCancelled
         self.deliveries = deliveries
         self.warnings = warnings
         self.by = by
@@ -64,11 +67,23 @@ package struct Broadcast: Sendable, Hashable {
         case queued
         /// Every delivery is settled.
         case done
+        /// Nothing of it was sent and nothing will be: it was withdrawn, or its event cancelled.
+        case cancelled
+
+        /// Reads the state off the deliveries' (`PostgresWebhookOutbox.compose` says the same in SQL).
+        init(isScheduled: Bool, isCancelled: Bool, deliveries: some Collection<Delivery.State>) {
+            if isScheduled {
+                self = .scheduled
+            } else if isCancelled || !deliveries.isEmpty && deliveries.allSatisfy({ $0 == .cancelled }) {
+                self = .cancelled
+            } else {
+                self = deliveries.allSatisfy(\.isSettled) ? .done : .queued
+            }
+        }
     }
 
     package var state: State {
-        if isScheduled { return .scheduled }
-        return deliveries.allSatisfy(\.state.isSettled) ? .done : .queued
+        State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
     }
 
     /// How many deliveries are in each state; states with none are left out.

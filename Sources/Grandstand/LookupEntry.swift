@@ -4,6 +4,7 @@ package import FoundationEssentials
 /// What an app needs before it starts a Live Activity for an event.
 package struct LookupEntry: Sendable, Hashable {
     package var eventKey: EventKey
+    /// The event's, or `ended` as soon as this audience got its own end.
     package var state: Event.State
     package var storagePolicy: StoragePolicy
     /// Apple's ID; `nil` while the channel does not exist yet.

@@ -28,7 +28,7 @@ struct StateTests {
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: nil, now: now).state == .pending)
     }
 
-    @Test("a broadcast is done when every delivery is settled")
+    @Test("a broadcast is done when every delivery is settled, cancelled when nothing of it was sent or will be")
     func broadcast() throws {
         func broadcast(_ states: [Delivery.State]) throws -> Broadcast {
             let bundleID = try #require(BundleID(rawValue: "com.example"))
@@ -44,6 +44,12 @@ struct StateTests {
         #expect(try broadcast([.accepted, .sending]).state == .queued)
         let done = try broadcast([.accepted, .superseded, .accepted])
         #expect(done.state == .done)
+        #expect(try broadcast([.cancelled, .cancelled]).state == .cancelled)
+        #expect(try broadcast([.cancelled, .accepted]).state == .done)
+        #expect(try broadcast([]).state == .done)
+        var withdrawn = try broadcast([])
+        withdrawn.isCancelled = true
+        #expect(withdrawn.state == .cancelled)
         #expect(done.counts.map { "\($0.state) \($0.count)" } == ["accepted 2", "superseded 1"])
     }
 

@@ -8,24 +8,26 @@ package struct BroadcastSummary: Sendable, Hashable {
     package var acceptedAt: Date
     package var sendAt: Date?
     package var isScheduled: Bool
+    /// Whether it was withdrawn, or found its event over when its time came.
+    package var isCancelled: Bool
     /// Deliveries in each state; states with none are left out.
     package var counts: [Delivery.State: Int]
 
     package init(
         id: UUID, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?, isScheduled: Bool,
-        counts: [Delivery.State: Int]
+        isCancelled: Bool = false, counts: [Delivery.State: Int]
     ) {
         self.id = id
         self.event = event
         self.acceptedAt = acceptedAt
         self.sendAt = sendAt
         self.isScheduled = isScheduled
+        self.isCancelled = isCancelled
         self.counts = counts
     }
 
     package var state: Broadcast.State {
-        if isScheduled { return .scheduled }
-        return counts.keys.allSatisfy(\.isSettled) ? .done : .queued
+        Broadcast.State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: counts.keys)
     }
 }
 

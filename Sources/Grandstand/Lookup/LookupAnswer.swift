@@ -5,7 +5,7 @@ package enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
     /// The event is known, its channel is not there yet.
     case pending
-    /// Ended or cancelled.
+    /// Ended, for this audience at least, or cancelled.
     case over
 
     /// The answer that an entry gives.

@@ -12,6 +12,7 @@ package struct LookupRecord: Sendable, Hashable {
     package var startsAt: Date?
     package var endsAt: Date?
     package var firstUpdateAt: Date?
+    /// When it was over for this audience: its own end may come before the event's.
     package var endedAt: Date?
     package var cancelledAt: Date?
 

@@ -116,7 +116,7 @@ struct BroadcastRoutes: Sendable {
         guard try await outbox.cancel(broadcast.id, by: context.actor, now: now()) ?? false else {
             throw Problem(
                 .broadcastSent,
-                "Something of this broadcast was sent, or it is an end; it cannot be withdrawn. "
+                "Something of this broadcast was sent, or its time ran out; it cannot be withdrawn. "
                     + "Send a newer update instead.")
         }
         return .noContent

@@ -46,7 +46,10 @@ struct LookupRoutes: Sendable {
         switch answer {
         case .found(let body):
             return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
-        case .over: throw Problem(.eventOver, "The event \(key) is over; there is nothing to follow.")
+        case .over:
+            throw Problem(
+                .eventOver,
+                "The event \(key) is over for \(bundleID) in \(environment.rawValue); there is nothing to follow.")
         case .pending:
             throw Problem(.channelPending, "The channel of \(key) is being made. Ask again.", retryAfter: 2)
         case nil:

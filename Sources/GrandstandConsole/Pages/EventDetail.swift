@@ -42,12 +42,11 @@ struct EventDetail: ConsolePage {
         commands = Self.commands(event, page.items)
     }
 
-    /// What its organiser may do; nothing more once it is over.
+    /// What its organiser may do; once it is over, take back what was not sent: the end, too.
     private static func commands(_ event: Event, _ broadcasts: [Broadcast]) -> [Command] {
-        guard !event.state.isOver else { return [] }
         let key = event.specification.key
-        var commands: [Command] = [.sendUpdate(key), .sendEnd(key), .cancelEvent(key)]
-        if let waiting = broadcasts.first(where: { $0.event == .update && $0.isWithdrawable }) {
+        var commands: [Command] = event.state.isOver ? [] : [.sendUpdate(key), .sendEnd(key), .cancelEvent(key)]
+        if let waiting = broadcasts.first(where: \.isWithdrawable) {
             commands.append(.withdraw(waiting.id.uuidString.lowercased()))
         }
         return commands
@@ -132,6 +131,8 @@ struct FailureRow: Sendable {
 extension Broadcast {
     /// Whether nothing of it was sent yet.
     fileprivate var isWithdrawable: Bool {
-        state == .scheduled || state == .queued && deliveries.allSatisfy { $0.attempts == 0 && !$0.state.isSettled }
+        state == .scheduled
+            || state == .queued
+                && deliveries.allSatisfy { $0.timestamp == nil && [.waiting, .queued].contains($0.state) }
     }
 }

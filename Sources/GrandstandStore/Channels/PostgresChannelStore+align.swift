@@ -112,6 +112,7 @@ extension PostgresChannelStore {
     }
 
     /// Audiences whose time has come and that have no channel get a row; `admit` decides whether the quota allows it.
+    /// One that got its end needs none, while its event goes on for others.
     ///
     /// The channels of an event are few and are to be found by its key. `|| ''` keeps the planner from an index by app,
     /// which it takes as long as it knows nothing of a table that just grew: then every audience reads all channels of
@@ -123,7 +124,7 @@ extension PostgresChannelStore {
         select gen_random_uuid(), u.bundle_id, u.environment, u.storage_policy, 'failed', u.event_key,
             'quota-exhausted', \(now), \(now), \(now)
         from audiences u join events e on e.key = u.event_key
-        where (not \(isOver) or exists (
+        where (not \(isOver) and exists (select from lanes l where l.id = u.lane and l.fenced_at is null) or exists (
                 select from deliveries d where d.lane = u.lane and d.settled_at is null))
             and (e.channels_open_at is null or e.channels_open_at <= \(now))
             and not exists (

@@ -31,8 +31,12 @@ extension PostgresEventStore {
     }
 
     private static let lookupColumns: PostgresQuery = """
-        e.key, e.starts_at, e.ends_at, e.first_update_at, e.ended_at, e.cancelled_at, u.storage_policy, c.channel_id
+        e.key, e.starts_at, e.ends_at, e.first_update_at, \(audienceEnd), e.cancelled_at, u.storage_policy, c.channel_id
         """
+
+    /// When the event was over for the audience of lane `l`, as `ended_at`: with its own end, which may come before the
+    /// others'. What is started on a closed lane's channel could never be updated.
+    static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
 
     private static let lookupTables: PostgresQuery = """
         from apps a join audiences u on u.bundle_id = a.bundle_id

@@ -185,7 +185,10 @@ extension PostgresEventStore {
                 "select lane, bundle_id from audiences where event_key = \(key.rawValue)")
             try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
             try await connection.query(
-                "update broadcasts set scheduled = false where event_key = \(key.rawValue) and scheduled")
+                """
+                update broadcasts set scheduled = false, cancelled = true
+                where event_key = \(key.rawValue) and scheduled
+                """)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
                     .eventCancelled, .init(eventKey: key),

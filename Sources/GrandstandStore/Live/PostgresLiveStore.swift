@@ -29,7 +29,7 @@ package struct PostgresLiveStore: LiveStore {
         let rows = try await database.query(
             """
             select e.key, e.starts_at, e.first_update_at, e.ended_at, e.cancelled_at, b.id, b.event, b.accepted_at,
-                b.send_at, b.scheduled, c.states, c.counts
+                b.send_at, b.scheduled, b.cancelled, c.states, c.counts
             from events e
             left join lateral (
                 select * from broadcasts where event_key = e.key
@@ -56,7 +56,8 @@ package struct PostgresLiveStore: LiveStore {
         let counts = try row.decode([Int]?.self, "counts") ?? []
         var summary = BroadcastSummary(
             id: id, event: try row.word("event"), acceptedAt: try row.decode("accepted_at"),
-            sendAt: try row.decode("send_at"), isScheduled: try row.decode("scheduled"), counts: [:])
+            sendAt: try row.decode("send_at"), isScheduled: try row.decode("scheduled"),
+            isCancelled: try row.decode("cancelled"), counts: [:])
         for (text, count) in zip(states, counts) {
             guard let state = Delivery.State(rawValue: text) else { throw UnknownWord(column: "states", text: text) }
             summary.counts[state] = count

@@ -49,8 +49,8 @@ package struct PostgresLookupSource: LookupSource {
     private static let channel = "grandstand_lookup"
 
     private static let columns: PostgresQuery = """
-        e.key, e.starts_at, e.ends_at, e.first_update_at, e.ended_at, e.cancelled_at, a.topic, u.environment,
-        u.storage_policy, c.channel_id
+        e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
+        u.environment, u.storage_policy, c.channel_id
         """
 
     /// An event without audiences is one row, so that pages know how far they came.

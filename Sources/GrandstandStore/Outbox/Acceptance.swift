@@ -21,6 +21,8 @@ struct Acceptance {
         let id: Int
         var isFenced: Bool
         let channelID: String?
+        /// Whose content is the newest.
+        let newest: UUID?
         /// Nothing is pending or under way, and the next message may go at once.
         var idle: IdleLane?
     }
@@ -47,6 +49,8 @@ struct Acceptance {
         let channelID: String?
         let audience: Audience
         let payload: BroadcastPayload
+        /// Whose content was the lane's newest before.
+        let contentBefore: UUID?
         let idle: IdleLane?
     }
 
@@ -123,7 +127,7 @@ struct Acceptance {
                 broadcastID: id, lane: lane.id, isEnd: isEnd, isAlerting: plan.payload.alert != nil,
                 priority: plan.priority, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
                 requestID: .drawn(), channelID: lane.channelID, audience: item.audience, payload: plan.payload,
-                idle: lane.idle)
+                contentBefore: newest[lane.id] ?? lane.newest, idle: lane.idle)
         }
         deliveries += rows
         for (row, item) in zip(rows, plan.items) {

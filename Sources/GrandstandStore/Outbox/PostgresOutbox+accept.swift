@@ -53,7 +53,7 @@ extension PostgresOutbox {
             try await connection.pipeline(Self.statements(acceptance))
             try await connection.query(
                 """
-                update broadcasts b set scheduled = false, warnings = case when r.detail is null then b.warnings
+                update broadcasts b set scheduled = false, cancelled = r.detail is not null, warnings = case when r.detail is null then b.warnings
                     else b.warnings || ('not sent: ' || r.detail) end
                 from unnest(\(scheduled.map(\.id))) as s(id)
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
@@ -132,14 +132,14 @@ extension PostgresOutbox {
     private static func insertDeliveries(_ rows: [Acceptance.DeliveryRow]) -> PostgresQuery {
         """
         insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-            apns_request_id, channel_id)
+            apns_request_id, channel_id, content_before)
         select broadcast_id, lane, case when channel_id is null then 'waiting' else 'queued' end::delivery_state,
-            is_end, alerting, priority, apns_expiration, expires_at, apns_request_id, channel_id
+            is_end, alerting, priority, apns_expiration, expires_at, apns_request_id, channel_id, content_before
         from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.isAlerting)),
             \(rows.map(\.priority.rawValue)), \(rows.map(\.apnsExpiration)), \(rows.map(\.expiresAt)),
-            \(rows.map(\.requestID)), \(rows.map(\.channelID)))
+            \(rows.map(\.requestID)), \(rows.map(\.channelID)), \(rows.map(\.contentBefore)))
             with ordinality as r(broadcast_id, lane, is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, place)
+                apns_request_id, channel_id, content_before, place)
         order by place
         """
     }

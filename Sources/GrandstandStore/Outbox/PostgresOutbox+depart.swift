@@ -15,15 +15,15 @@ extension PostgresOutbox {
         return [
             """
             insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, attempts, apns_timestamp)
+                apns_request_id, channel_id, content_before, attempts, apns_timestamp)
             select broadcast_id, lane, 'sending', is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, 1, apns_timestamp
+                apns_request_id, channel_id, content_before, 1, apns_timestamp
             from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.isAlerting)),
                 \(rows.map(\.priority.rawValue)), \(rows.map(\.apnsExpiration)), \(rows.map(\.expiresAt)),
-                \(rows.map(\.requestID)), \(rows.map(\.channelID)),
+                \(rows.map(\.requestID)), \(rows.map(\.channelID)), \(rows.map(\.contentBefore)),
                 \(rows.map { acceptance.departures[$0.lane]?.timestamp }))
                 as r(broadcast_id, lane, is_end, alerting, priority, apns_expiration, expires_at, apns_request_id,
-                    channel_id, apns_timestamp)
+                    channel_id, content_before, apns_timestamp)
             returning id, lane
             """,
             """

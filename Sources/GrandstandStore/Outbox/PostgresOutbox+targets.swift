@@ -49,7 +49,8 @@ extension PostgresOutbox {
             """,
             """
             select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, u.lane,
-                l.fenced_at is not null as is_fenced, c.channel_id, l.last_timestamp, \(isIdle(now)) as is_idle
+                l.fenced_at is not null as is_fenced, c.channel_id, l.newest_broadcast, l.last_timestamp,
+                \(isIdle(now)) as is_idle
             from (select * from audiences where event_key = any(\(keys)) order by lane + 0 offset 0) u
             cross join lateral (select * from lanes where id = u.lane for no key update) l
             left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
@@ -94,7 +95,8 @@ extension PostgresOutbox {
             missingLanes(ids),
             """
             select c.id as channel, l.bundle_id, l.environment, l.storage_policy, l.id as lane,
-                l.fenced_at is not null as is_fenced, c.channel_id, l.last_timestamp, \(isIdle(now)) as is_idle
+                l.fenced_at is not null as is_fenced, c.channel_id, l.newest_broadcast, l.last_timestamp,
+                \(isIdle(now)) as is_idle
             from channels c join lanes l on l.channel = c.id
             where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
             order by l.id for no key update of l
@@ -114,7 +116,7 @@ extension PostgresOutbox {
                 bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
                 storagePolicy: try row.word("storage_policy")),
             position: position, id: try row.decode("lane"), isFenced: try row.decode("is_fenced"),
-            channelID: try row.decode("channel_id"),
+            channelID: try row.decode("channel_id"), newest: try row.decode("newest_broadcast"),
             idle: try row.decode("is_idle")
                 ? Acceptance.IdleLane(lastTimestamp: try row.decode("last_timestamp")) : nil)
     }

@@ -93,7 +93,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.warnings, b.accepted_by
+        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by
         """
 
     /// Adds to each broadcast its deliveries, in the order of its event's audiences.
@@ -117,8 +117,9 @@ package struct PostgresOutbox: Outbox {
             return Broadcast(
                 id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
                 acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
-                isScheduled: try row.decode("scheduled"), deliveries: deliveries[id] ?? [],
-                warnings: try row.decode("warnings"), by: try row.decode("accepted_by"))
+                isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
+                deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
+                by: try row.decode("accepted_by"))
         }
     }
 

@@ -21,12 +21,12 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
             ), told as (
                 select count(tell_webhooks('broadcast.settled', coalesce(t.settled_at, \(now)), t.app,
                     json_build_object('id', b.id, 'eventKey', b.event_key, 'channel', b.channel, 'event', b.event,
-                        'state', 'done', 'acceptedAt', webhook_time(b.accepted_at),
+                        'state', case when b.cancelled or t.is_cancelled then 'cancelled' else 'done' end, 'acceptedAt', webhook_time(b.accepted_at),
                         'settledAt', webhook_time(coalesce(t.settled_at, \(now))), 'counts', c.counts,
                         'reasons', c.reasons), b.id))
                 from settled b
                 cross join lateral (
-                    select max(d.settled_at) as settled_at,
+                    select max(d.settled_at) as settled_at, bool_and(d.state = 'cancelled') as is_cancelled,
                         case when count(distinct l.bundle_id) = 1 then min(l.bundle_id) end as app
                     from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id) t
                 cross join lateral (

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -34,6 +35,24 @@ struct AlignTests {
             let event = try #require(try await stores.events.event(key, now: stores.now))
             #expect(event.channels.map(\.state) == [.active, .active, .active])
             #expect(event.channels.allSatisfy { $0.channelID != nil })
+        }
+    }
+
+    @Test("an audience that got its end gets no other channel, while its event goes on")
+    func ended() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.sendOne()
+            try await stores.pool.query("update channels set state = 'missing'")
+            try await stores.provision()
+            #expect(
+                try await stores.count(
+                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.A'") == 0)
+            #expect(
+                try await stores.count(
+                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.B'") == 1)
         }
     }
 

@@ -69,6 +69,24 @@ struct LookupTests {
         }
     }
 
+    @Test("an audience that got its end has nothing to follow, with or without content; the other goes on")
+    func partialEnd() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.update())
+            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            for contentState in [false, true] {
+                let (ended, live) = (
+                    try await lookup(stores, topic: "com.example.a", contentState: contentState),
+                    try await lookup(stores, topic: "com.example.b", contentState: contentState)
+                )
+                #expect(ended.map { LookupAnswer($0) } == .over)
+                #expect(live?.state == .live)
+            }
+        }
+    }
+
     @Test("another environment, another app, another event: nothing")
     func none() async throws {
         try await withStores { stores in

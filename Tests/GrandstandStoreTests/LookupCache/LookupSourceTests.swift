@@ -82,7 +82,7 @@ struct LookupSourceTests {
             "delete from audiences where event_key = 'match-1'",
             "update channels set state = 'missing' where event_key = 'match-1'",
             "update channels set channel_id = 'another' where event_key = 'match-1'",
-            "update lanes set channel = null",
+            "update lanes set channel = null", "update lanes set fenced_at = now()",
             "delete from channels where event_key = 'match-1'",
         ])
     func announcedSQL(_ sql: String) async throws {
@@ -97,7 +97,8 @@ struct LookupSourceTests {
         "what an answer does not show is not announced",
         arguments: [
             "update events set name = 'x', updated_at = now()", "update events set starts_at = starts_at",
-            "update lanes set due_at = now()", "update channels set attempts = 3, changed_at = now()",
+            "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
+            "update channels set attempts = 3, changed_at = now()",
         ])
     func silent(_ sql: String) async throws {
         try await withStores { stores in
@@ -128,6 +129,32 @@ struct LookupSourceTests {
             #expect(again == [])
             let ended = try await announced(stores) { try await stores.accept(.end()) }
             #expect(ended == [derby])
+        }
+    }
+
+    @Test("an end for one audience is announced, and closes its records alone; withdrawn, it opens them again")
+    func partialEnd() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            let key = try await stores.open(audiences: audiences)
+            try await stores.accept(.update())
+            let source = PostgresLookupSource(Database(stores.pool))
+            let over = {
+                let records = try #require(try await source.records(of: [key])[key])
+                return records.sorted { $0.topic < $1.topic }.map { $0.endedAt != nil }
+            }
+            var end: Broadcast?
+            let ended = try await announced(stores) {
+                end = try await stores.accept(.end(audiences: [audiences[0].selector]))
+            }
+            #expect(ended == [.event(key)])
+            #expect(try await over() == [true, false])
+            let reopened = try await announced(stores) {
+                let id = try #require(end).id
+                #expect(try await stores.outbox.cancel(id, now: stores.now) == true)
+            }
+            #expect(reopened == [.event(key)])
+            #expect(try await over() == [false, false])
         }
     }
 

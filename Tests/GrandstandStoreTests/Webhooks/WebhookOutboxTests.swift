@@ -36,6 +36,43 @@ struct WebhookOutboxTests {
         }
     }
 
+    @Test func `a withdrawn broadcast is told of as cancelled, scheduled or queued, never as done`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            for sendAt in [stores.now.addingTimeInterval(60), nil] {
+                let broadcast = try await stores.accept(.update(sendAt: sendAt))
+                #expect(try await stores.outbox.cancel(broadcast.id, now: stores.now) == true)
+                #expect(try await hooks.compose() > 0)
+                let bodies = try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }
+                #expect(bodies.count == 1)
+                #expect(bodies.allSatisfy { $0.contains(#""state" : "cancelled""#) })
+            }
+        }
+    }
+
+    @Test func `what was told as replaced and goes after all is told of again`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            let bodies = {
+                _ = try await hooks.compose()
+                return try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }
+            }
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await bodies().map { $0.contains(#""superseded" : 1"#) } == [true])
+            #expect(try await stores.outbox.cancel(second.id, now: stores.now) == true)
+            #expect(try await bodies().map { $0.contains(second.id.uuidString.lowercased()) } == [true])
+            try await stores.sendOne()
+            let told = try await bodies()
+            #expect(told.map { $0.contains(first.id.uuidString.lowercased()) } == [true])
+            #expect(told.allSatisfy { $0.contains(#""accepted" : 1"#) && $0.contains(#""state" : "done""#) })
+        }
+    }
+
     /// The last two deliveries settled by two transactions at once: neither sees the other's, one of the notes does.
     @Test func `deliveries settled at the same time are not both overlooked`() async throws {
         try await withHooks { hooks in

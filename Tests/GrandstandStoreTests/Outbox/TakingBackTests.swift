@@ -1,0 +1,219 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What is true after a withdrawal: what was true before the broadcast, as far as nothing of it was sent.
+@Suite("Outbox: what a withdrawal leaves")
+struct TakingBackTests {
+    private func withdraw(_ broadcast: Broadcast, _ stores: Stores) async throws -> Bool? {
+        try await stores.outbox.cancel(broadcast.id, now: stores.now)
+    }
+
+    /// The content that lookups show.
+    private func shown(_ stores: Stores, topic: String = "com.example.goal") async throws -> String? {
+        let entry = try await stores.events.lookup(
+            topic: topic, in: .production, .sample(), contentState: true, now: stores.now)
+        return entry?.contentState.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func eventState(_ stores: Stores) async throws -> Event.State? {
+        try await stores.events.event(.sample(), now: stores.now)?.state
+    }
+
+    @Test("lookups show the content before it, over several withdrawals, down to none")
+    func content() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.sendOne()
+            let later = try await (2...4).asyncMap { try await stores.accept(.update(#"{"n":\#($0)}"#)) }
+            #expect(try await withdraw(later[1], stores) == true)
+            #expect(try await shown(stores) == #"{"n":4}"#)
+            #expect(try await withdraw(later[2], stores) == true)
+            #expect(try await shown(stores) == #"{"n":2}"#)
+            #expect(try await withdraw(later[0], stores) == true)
+            #expect(try await shown(stores) == #"{"n":1}"#)
+        }
+    }
+
+    @Test("each audience goes back to its own content")
+    func audiences() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.accept(.update(#"{"n":2}"#, audiences: [audiences[1].selector]))
+            let third = try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await withdraw(third, stores) == true)
+            #expect(try await shown(stores, topic: "com.example.a") == #"{"n":1}"#)
+            #expect(try await shown(stores, topic: "com.example.b") == #"{"n":2}"#)
+            let sent = try await stores.claim().map { $0.text.contains(#"{"n":1}"#) }
+            #expect(sent.count == 2 && sent.contains(true) && sent.contains(false))
+        }
+    }
+
+    @Test("an update that it had replaced unsent goes after all")
+    func goesAfterAll() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.state(of: first) == .superseded)
+            #expect(try await withdraw(second, stores) == true)
+            #expect(try await stores.state(of: first) == .queued)
+            #expect(try await stores.delivery(of: first).settledAt == nil)
+            #expect(try await stores.sendOne().text.contains(#"{"n":1}"#))
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.forgotten() == 0)
+        }
+    }
+
+    @Test("it waits for its channel again, or for what is under way, and its time may be over")
+    func goesInItsState() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            let first = try await stores.accept(.update(#"{"n":1}"#, expiresIn: 10))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await withdraw(second, stores) == true)
+            #expect(try await stores.state(of: first) == .waiting)
+            let third = try await stores.accept(.update(#"{"n":3}"#))
+            stores.clock.advance(by: 10)
+            #expect(try await withdraw(third, stores) == true)
+            #expect(try await stores.state(of: first) == .superseded)
+
+            try await stores.provision()
+            try await stores.accept(.update(#"{"n":4}"#))
+            let underWay = try #require(try await stores.claim().first)
+            let fifth = try await stores.accept(.update(#"{"n":5}"#))
+            let sixth = try await stores.accept(.update(#"{"n":6}"#))
+            #expect(try await withdraw(sixth, stores) == true)
+            #expect(try await stores.claim().isEmpty)
+            try await stores.settle(underWay, .ok)
+            #expect(try await stores.sendOne().text.contains(#"{"n":5}"#))
+            #expect(try await stores.state(of: fifth) == .accepted)
+        }
+    }
+
+    @Test("one that was replaced can be withdrawn, and does not come back")
+    func replaced() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await withdraw(first, stores) == true)
+            #expect(try await stores.state(of: first) == .cancelled)
+            #expect(try await withdraw(second, stores) == true)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await shown(stores) == nil)
+            #expect(try await eventState(stores) == .scheduled)
+        }
+    }
+
+    @Test("a queued end: the event is live again, its lookups answer, what it had replaced goes, another end may come")
+    func end() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let update = try await stores.accept(.update(#"{"n":1}"#))
+            let end = try await stores.accept(.end(#"{"n":2}"#))
+            #expect(try await eventState(stores) == .ended)
+            try await stores.align()
+            for _ in 1...2 { #expect(try await withdraw(end, stores) == true) }
+            #expect(try await eventState(stores) == .live)
+            #expect(try await stores.outbox.broadcast(end.id)?.state == .cancelled)
+            #expect(
+                try await stores.events.lookup(
+                    topic: "com.example.goal", in: .production, .sample(), contentState: false, now: stores.now)?.state
+                    == .live)
+            #expect(try await shown(stores) == #"{"n":1}"#)
+            #expect(try await stores.state(of: update) == .queued)
+            try await stores.sendOne()
+            let other = try await stores.accept(.end(#"{"n":3}"#))
+            // Asked again after another end: that one stands.
+            #expect(try await withdraw(end, stores) == true)
+            #expect(try await eventState(stores) == .ended)
+            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
+            #expect(try await withdraw(other, stores) == false)
+            #expect(try await eventState(stores) == .ended)
+        }
+    }
+
+    @Test("the last audience's end: the event goes on for it alone, and the other's channel retires in peace")
+    func lastEnd() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.sendOne()
+            let last = try await stores.accept(.end())
+            try await stores.provision()
+            #expect(try await withdraw(last, stores) == true)
+            #expect(try await eventState(stores) == .scheduled)
+            try await stores.provision()
+            let active = try await stores.pool.query("select bundle_id from channels where state = 'active'")
+            #expect(try active.map { try $0.decode(String.self, "bundle_id") } == ["com.example.B"])
+            let update = try await stores.accept(.update())
+            #expect(update.deliveries.map(\.bundleID.rawValue) == ["com.example.B"])
+            #expect(try await stores.sendOne().address.bundleID.rawValue == "com.example.B")
+        }
+    }
+
+    @Test("a withdrawn end does not open what its organiser closed meanwhile")
+    func closed() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let end = try await stores.accept(.end())
+            #expect(try await withdraw(end, stores) == true)
+            let again = try await stores.accept(.end())
+            #expect(try await withdraw(again, stores) == true)
+            try await stores.events.cancel(key, now: stores.now)
+            #expect(try await withdraw(again, stores) == true)
+            #expect(try await eventState(stores) == .cancelled)
+            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+        }
+    }
+
+    @Test("the end of a channel without an event can be withdrawn too")
+    func channel() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let channel = try await stores.channel()
+            try await stores.pool.query("delete from audiences")
+            try await stores.pool.query("update lanes set channel = null")
+            try await stores.pool.query("update channels set event_key = null")
+            let target = BroadcastTarget.channel(channel.id)
+            let accept = { (request: BroadcastRequest) in
+                try await stores.outbox.accept(
+                    [BroadcastIntake(target, request: request)], now: stores.now, plan: Stores.plan)[0]
+            }
+            let end = try await accept(.end()).get()
+            #expect(try await accept(.update()).failure?.kind == .eventEnded)
+            #expect(try await withdraw(end, stores) == true)
+            _ = try await accept(.update(#"{"n":2}"#)).get()
+            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
+        }
+    }
+
+    @Test("withdrawn or sent, never both, when both are tried at once")
+    func race() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            for n in 1...40 {
+                let broadcast = try await stores.accept(.update(#"{"n":\#(n)}"#))
+                async let claimed = stores.claim()
+                async let withdrawn = withdraw(broadcast, stores)
+                let (sent, isWithdrawn) = (try await claimed, try await withdrawn == true)
+                for delivery in sent { try await stores.settle(delivery, .ok) }
+                // A claim that found the lane locked looks again.
+                let late = try await stores.claim()
+                for delivery in late { try await stores.settle(delivery, .ok) }
+                #expect((sent + late).isEmpty == isWithdrawn)
+                #expect(try await stores.state(of: broadcast) == (isWithdrawn ? .cancelled : .accepted))
+            }
+        }
+    }
+}
