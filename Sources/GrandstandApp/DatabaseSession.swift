@@ -1,5 +1,7 @@
 internal import EmbeddedPostgres
+package import FoundationEssentials
 package import Grandstand
+package import GrandstandService
 internal import GrandstandStore
 package import Logging
 package import Postgres
@@ -72,6 +74,43 @@ package struct DatabaseSession: Sendable {
         // A claim and a settlement for each environment, leases, and wake-ups.
         dispatchPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
         self.cluster = cluster
+    }
+
+    /// Asks the database for its time, on a connection that was there before the question was.
+    package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
+        try await pool.withConnection { connection in
+            try await own.sample { try await Self.now(on: connection) }
+        }
+    }
+
+    /// The database's time, for commands.
+    package func now() async throws -> Date {
+        do {
+            return try await Self.now(on: pool)
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    private static func now(on database: some PostgresQuerying) async throws -> Date {
+        try await database.query("select clock_timestamp() as now")[0].decode(Date.self, "now")
+    }
+
+    /// The database's clock, looked at some times.
+    ///
+    /// - Throws: `StartError` when the database does not answer.
+    package func clock(
+        wall: @escaping @Sendable () -> Date, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in },
+        logger: Logger
+    ) async throws -> DatabaseClock {
+        let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
+        do {
+            // The first look opens a connection's caches, too; the shortest counts.
+            for _ in 0..<3 { try await clock.measure() }
+            return clock
+        } catch {
+            throw Self.explain(error)
+        }
     }
 
     /// The API keys in the database.

@@ -1,6 +1,6 @@
 internal import APNsClient
 internal import APNsWire
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Grandstand
 package import GrandstandAPI
 internal import GrandstandConsole
@@ -19,6 +19,7 @@ package struct Server: Sendable {
 
     private let configuration: Configuration
     private let database: DatabaseSession
+    private let clock: DatabaseClock
     private let gateway: APNsClient
     private let signals: PostgresWakeSignals
     private let provisioner: Provisioner
@@ -40,13 +41,17 @@ package struct Server: Sendable {
 
     /// Opens the database and wires everything to it. What can fail fails here, before anything is listened on.
     ///
+    /// - Parameter wallClock: this machine's clock. What replicas agree on goes by the database's; this one is for what
+    ///   outsiders compare with theirs.
     /// - Throws: `ConfigurationError`, `StartError`: one line each.
-    package static func build(_ configuration: Configuration, logger: Logger) async throws -> Server {
+    package static func build(
+        _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+    ) async throws -> Server {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
         let templates = try ConsoleTemplates()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
-        let webhookClient = try webhookClient(configuration)
+        let webhookClient = try webhookClient(configuration, wallClock)
         if configuration.roles.contains(.api) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
@@ -54,29 +59,49 @@ package struct Server: Sendable {
             try await ListeningAddress.probe(configuration.host, port, variable: "GRANDSTAND_OPERATIONS_PORT")
         }
         let database = try await DatabaseSession.open(configuration.database, logger: logger)
+        let metrics = ServerMetrics()
+        let clock: DatabaseClock
+        do {
+            clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
+            try Self.refuseUnusable(clock)
+        } catch {
+            await database.close()
+            throw error
+        }
         return Server(
-            configuration, database: database, keyRing: keyRing, certificates: certificates,
-            templates: templates, webhookClient: webhookClient, logger: logger)
+            configuration, database: database, clock: clock, wallClock: wallClock, keyRing: keyRing,
+            certificates: certificates, templates: templates, webhookClient: webhookClient, metrics: metrics,
+            logger: logger)
     }
 
-    private static func webhookClient(_ configuration: Configuration) throws -> WebhookClient {
+    private static func refuseUnusable(_ clock: DatabaseClock) throws(StartError) {
+        guard clock.standing == .unusable else { return }
+        throw StartError(
+            "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then start "
+                + "again: APNs would refuse what is signed here")
+    }
+
+    private static func webhookClient(
+        _ configuration: Configuration, _ wallClock: @escaping @Sendable () -> Date
+    ) throws -> WebhookClient {
         do {
             return try WebhookClient(
                 settings: .init(
                     networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
                     trustedFile: configuration.webhookTrustedFile),
-                now: { Date() })
+                now: wallClock)
         } catch {
             throw StartError("GRANDSTAND_WEBHOOK_CA_FILE: \(error)")
         }
     }
 
     private init(
-        _ configuration: Configuration, database: DatabaseSession, keyRing: KeyRing, certificates: TLSCertificates?,
-        templates: ConsoleTemplates, webhookClient: WebhookClient, logger: Logger
+        _ configuration: Configuration, database: DatabaseSession, clock: DatabaseClock,
+        wallClock: @escaping @Sendable () -> Date, keyRing: KeyRing, certificates: TLSCertificates?,
+        templates: ConsoleTemplates, webhookClient: WebhookClient, metrics: ServerMetrics, logger: Logger
     ) {
-        let metrics = ServerMetrics()
-        let now: @Sendable () -> Date = { Date() }
+        let now: @Sendable () -> Date = { clock.now }
+        let mayClaim: @Sendable () -> Bool = { clock.mayClaim }
         let store = Database(database.pool)
         let lookupSessions = Database(database.lookupPool, sharing: store)
         let callSessions = Database(database.callsPool, sharing: store)
@@ -97,7 +122,7 @@ package struct Server: Sendable {
         var settings = configuration.clientSettings()
         settings.tokenStore = PostgresProviderTokenStore(store)
         settings.metrics = metrics.backend
-        let gateway = APNsClient(settings: settings, keys: keyRing, now: now, logger: logger)
+        let gateway = APNsClient(settings: settings, keys: keyRing, now: wallClock, logger: logger)
         let signals = PostgresWakeSignals(database.pool)
         let timeout = configuration.requestTimeout.seconds
         // Longer than two requests to APNs can take.
@@ -119,6 +144,7 @@ package struct Server: Sendable {
 
         self.configuration = configuration
         self.database = database
+        self.clock = clock
         self.gateway = gateway
         self.signals = signals
         self.keys = keys
@@ -135,13 +161,14 @@ package struct Server: Sendable {
             logger: logger)
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
-            settings: .init(retireAfter: configuration.retireAfter, lease: channelLease), now: now, logger: logger)
+            settings: .init(retireAfter: configuration.retireAfter, lease: channelLease), now: now, mayClaim: mayClaim,
+            logger: logger)
         reconciler = Reconciler(
             store: reconciliations, reconciliation: reconciliation, signals: signals,
             settings: .init(
                 interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
                 deleteBudget: configuration.reconcileDeleteBudget),
-            now: now, logger: logger)
+            now: now, mayClaim: mayClaim, logger: logger)
         scheduler = Scheduler(outbox: outbox, signals: signals, now: now, logger: logger)
         dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
@@ -150,7 +177,7 @@ package struct Server: Sendable {
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),
-                now: now, logger: logger)
+                now: now, mayClaim: mayClaim, logger: logger)
         }
         janitor = Janitor(
             history: PostgresHistory(store), settings: .init(keep: configuration.history), now: now, logger: logger)
@@ -158,7 +185,7 @@ package struct Server: Sendable {
             outbox: PostgresWebhookOutbox(store), gateway: webhookClient, signals: signals,
             // Longer than a post can take.
             settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
-            now: now, logger: logger)
+            now: now, mayClaim: mayClaim, logger: logger)
         webhookJanitor = Janitor(
             history: PostgresWebhookHistory(store), settings: .init(keep: configuration.history, of: "messages"),
             now: now, logger: logger)
@@ -230,6 +257,7 @@ package struct Server: Sendable {
         }
         let services: [(role: Configuration.Role?, service: any Service, name: String)] =
             [
+                (nil, clock, "clock"),
                 (nil, SignalService(signals: signals), "signals"),
                 (.api, KeyService(keys: cachedKeys), "keys"),
                 (.api, lookups, "lookups"),

@@ -25,5 +25,11 @@ struct ServerMetrics: OperationMetrics {
         }
     }
 
+    /// Notes by how many seconds this machine's clock is ahead of the database's.
+    var clockOffset: @Sendable (Double) -> Void {
+        let meter = Meter(label: "clock_offset_seconds", factory: backend)
+        return { meter.set($0) }
+    }
+
     func exposition() -> [UInt8] { backend.exposition() }
 }

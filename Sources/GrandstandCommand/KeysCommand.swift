@@ -32,11 +32,11 @@ struct KeysCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await withKeys { keys in
+            try await withKeys { keys, now in
                 let draft = KeyDraft(
                     name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init),
-                    expiresAt: expiresIn.map { Date().addingTimeInterval(TimeInterval($0)) })
-                print(try await keys.create(draft, by: .commandLine, now: Date()).secret)
+                    expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
+                print(try await keys.create(draft, by: .commandLine, now: now).secret)
             }
         }
     }
@@ -45,20 +45,20 @@ struct KeysCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the keys; secrets are not kept.")
 
         func run() async throws {
-            try await withKeys { keys in
+            try await withKeys { keys, now in
                 var request = PageRequest(limit: 200)
                 repeat {
                     let page = try await keys.keys(of: nil, request)
-                    for listing in page.items { print(Self.line(listing)) }
+                    for listing in page.items { print(Self.line(listing, now)) }
                     request.cursor = page.nextCursor
                 } while request.cursor != nil
             }
         }
 
-        private static func line(_ listing: KeyListing) -> String {
+        private static func line(_ listing: KeyListing, _ now: Date) -> String {
             let key = listing.key
             return [
-                key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: Date()).rawValue,
+                key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: now).rawValue,
                 key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.bundleID?.rawValue ?? "all apps",
                 "used \(listing.lastUsedAt.map(RFC3339.text) ?? "never")",
                 "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name,
@@ -74,8 +74,8 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let id = UUID(uuidString: id) else { throw ValidationError("\(id) is not a key's ID.") }
-            try await withKeys { keys in
-                guard try await keys.revoke(id, by: .commandLine, now: Date()) else {
+            try await withKeys { keys, now in
+                guard try await keys.revoke(id, by: .commandLine, now: now) else {
                     throw StartError("there is no key \(id.uuidString.lowercased()) that could be revoked")
                 }
             }
@@ -103,10 +103,10 @@ extension KeysCommand {
 
         func run() async throws {
             guard let id = UUID(uuidString: id) else { throw ValidationError("\(id) is not a key's ID.") }
-            try await withKeys { keys in
-                let overlapEnds = Date().addingTimeInterval(TimeInterval(overlap))
+            try await withKeys { keys, now in
+                let overlapEnds = now.addingTimeInterval(TimeInterval(overlap))
                 guard
-                    let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: .commandLine, now: Date())
+                    let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: .commandLine, now: now)
                 else { throw StartError("there is no active key \(id.uuidString.lowercased()) that was not replaced") }
                 print(issued.secret)
             }
@@ -116,13 +116,14 @@ extension KeysCommand {
 
 extension APIKey.Scope: ExpressibleByArgument {}
 
-/// Opens the database the settings name, for the time of `body`; a server may be running on it.
-private func withKeys(_ body: (any KeyLedger) async throws -> Void) async throws {
+/// Opens the database the settings name, for the time of `body`, which gets the database's time, too; a server may be
+/// running on it.
+private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
     let session = try await DatabaseSession.open(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     do {
-        try await body(session.keyLedger)
+        try await body(session.keyLedger, try await session.now())
         await session.close()
     } catch let problem as Problem {
         await session.close()

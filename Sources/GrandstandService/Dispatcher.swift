@@ -44,6 +44,7 @@ package final class Dispatcher: Service {
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
     private let doorbell = Doorbell()
     private let flights = Flights()
@@ -52,9 +53,11 @@ package final class Dispatcher: Service {
     private let departures: LocalDepartures
     private let circuit = Mutex(Circuit())
 
+    /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
     package init(
         environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends,
-        signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
+        signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {
         self.environment = environment
         self.outbox = outbox
@@ -63,6 +66,7 @@ package final class Dispatcher: Service {
         self.signals = signals
         self.settings = settings
         self.now = now
+        self.mayClaim = mayClaim
         var logger = logger
         logger[metadataKey: "environment"] = "\(environment.rawValue)"
         self.logger = logger
@@ -105,7 +109,7 @@ package final class Dispatcher: Service {
     /// Many leave room for a claim: what waits in the database may be urgent, or another app's. One may have the last
     /// place.
     func departure(_ wanted: Int) -> LaneClaim? {
-        guard flights.isOpen, circuit.withLock({ $0.isClosed }) else { return nil }
+        guard flights.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
         let free = settings.concurrency - flights.count
         let limit = min(wanted, wanted == 1 ? free : free - settings.leastRoom)
         return limit > 0 ? claim(limit) : nil
@@ -156,7 +160,7 @@ package final class Dispatcher: Service {
         do {
             let free = settings.concurrency - flights.count
             // The landing that makes enough room rings.
-            guard free >= settings.leastRoom else { return settings.pollInterval }
+            guard free >= settings.leastRoom, mayClaim() else { return settings.pollInterval }
             let room = min(settings.batch, free)
             let (admitted, pause) = circuit.withLock { circuit in
                 (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))

@@ -11,6 +11,7 @@ package struct Provisioner: Service {
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
     package struct Settings: Sendable {
@@ -38,13 +39,15 @@ package struct Provisioner: Service {
 
     package init(
         channels: any ChannelStore, calls: ChannelCalls, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {
         self.channels = channels
         self.calls = calls
         self.signals = signals
         self.settings = settings
         self.now = now
+        self.mayClaim = mayClaim
         self.logger = logger
     }
 
@@ -105,7 +108,7 @@ package struct Provisioner: Service {
 
     /// - Returns: channels to make calls for, and how long no other will be due unless the doorbell rings.
     private func claim(atMost limit: Int) async -> ([ChannelTask], Duration) {
-        guard limit > 0 else { return ([], settings.pollInterval) }
+        guard limit > 0, mayClaim() else { return ([], settings.pollInterval) }
         do {
             let tasks = try await channels.claimDue(
                 now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: limit)

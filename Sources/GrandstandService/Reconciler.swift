@@ -30,6 +30,7 @@ package struct Reconciler: Service {
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
     /// Runs at a time: an app whose calls take long does not keep others waiting.
@@ -37,13 +38,15 @@ package struct Reconciler: Service {
 
     package init(
         store: any ReconciliationStore, reconciliation: Reconciliation, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {
         self.store = store
         self.reconciliation = reconciliation
         self.signals = signals
         self.settings = settings
         self.now = now
+        self.mayClaim = mayClaim
         self.logger = logger
     }
 
@@ -80,7 +83,7 @@ package struct Reconciler: Service {
 
     /// - Returns: a run that is due, else how long none will be unless the doorbell rings.
     private func look(_ underWay: Int) async -> (ReconciliationRun?, Duration) {
-        guard underWay < Self.concurrency else { return (nil, settings.pollInterval) }
+        guard underWay < Self.concurrency, mayClaim() else { return (nil, settings.pollInterval) }
         do {
             let run = try await store.claimDue(
                 interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)

@@ -26,13 +26,26 @@ struct DoctorTests {
             for check in report.checks where !names.contains(check.name) { names.append(check.name) }
             #expect(
                 names == [
-                    "settings", "database", "migrations", "apps", "key files", "DNS", "TCP", "TLS", "HTTP/2", "clock",
+                    "settings", "database", "database clock", "migrations", "apps", "key files", "DNS", "TCP", "TLS",
+                    "HTTP/2", "clock",
                     "token", "capability", "capitals", "list",
                 ])
             #expect(report.checks.count { $0.name == "list" && $0.outcome == .ok } == 2)
             let json = try JSONDecoder().decode(JSON.self, from: Data(report.json().utf8))
             #expect(json["healthy"] == .bool(true))
             #expect(json["checks"]?.items.count == report.checks.count)
+        }
+    }
+
+    @Test(arguments: [(-1.0, DoctorCheck.Outcome.ok), (5, .warning), (-5, .warning), (30, .failed), (-30, .failed)])
+    func `a clock that is off the database's is told`(seconds: Double, outcome: DoctorCheck.Outcome) async throws {
+        try await Stage.place { environment, _ in
+            let doctor = Doctor(
+                environment: environment, now: { Date().addingTimeInterval(seconds) }, logger: Stage.logger)
+            let report = await doctor.run()
+            let check = try #require(report.checks.first { $0.name == "database clock" })
+            #expect(check.outcome == outcome, "\(report.text)")
+            #expect(check.detail.contains(seconds < 0 ? "behind" : "ahead of"))
         }
     }
 

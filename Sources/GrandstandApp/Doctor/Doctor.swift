@@ -2,6 +2,7 @@ internal import APNsClient
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandService
 internal import GrandstandStore
 package import Logging
 
@@ -65,7 +66,7 @@ package struct Doctor: Sendable {
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        let checks = [DoctorCheck("database", .ok, "answers"), Self.migrations(status)]
+        let checks = [DoctorCheck("database", .ok, "answers"), await clock(session), Self.migrations(status)]
         guard status == .current else {
             return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
         }
@@ -74,6 +75,28 @@ package struct Doctor: Sendable {
             return (checks + [Self.apps(apps, only: bundleID)], apps)
         } catch {
             return (checks + [DoctorCheck("apps", .failed, "\(error)", next: "see the database's log")], [])
+        }
+    }
+
+    /// This machine's clock against the database's, by the rule `serve` goes by.
+    private func clock(_ session: DatabaseSession) async -> DoctorCheck {
+        let name = "database clock"
+        let sample: ClockSample
+        do {
+            // The first opens the connection's caches.
+            _ = try await session.now()
+            sample = try await session.time(DatabaseClock.OwnClocks(wall: now))
+        } catch {
+            return DoctorCheck(name, .failed, "\(error)", next: "see the database's log")
+        }
+        let words = "this machine's clock is \(DatabaseClock.words(sample.lead.upperBound))"
+        return switch ClockStanding(lead: sample.lead) {
+        case .right: DoctorCheck(name, .ok, words)
+        case .off: DoctorCheck(name, .warning, words, next: "set both machines' clocks by NTP")
+        case .unusable:
+            DoctorCheck(
+                name, .failed, words,
+                next: "set both machines' clocks by NTP: `serve` does not start, and one that runs claims nothing")
         }
     }
 

@@ -33,17 +33,20 @@ package struct WebhookDispatcher: Service {
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
     package init(
         outbox: any WebhookOutbox, gateway: any WebhookGateway, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {
         self.outbox = outbox
         self.gateway = gateway
         self.signals = signals
         self.settings = settings
         self.now = now
+        self.mayClaim = mayClaim
         self.logger = logger
     }
 
@@ -92,7 +95,7 @@ package struct WebhookDispatcher: Service {
     private func claim(atMost limit: Int) async -> ([ClaimedWebhook], Duration) {
         do {
             while try await outbox.compose(now: now(), limit: settings.step) == settings.step {}
-            guard limit > 0 else { return ([], settings.pollInterval) }
+            guard limit > 0, mayClaim() else { return ([], settings.pollInterval) }
             let claimed = try await outbox.claim(
                 now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
                 perWebhook: settings.perWebhook)

@@ -81,9 +81,11 @@ struct Stage: Sendable {
 
     /// Builds and runs a server for as long as `body` takes; returns once it has stopped.
     static func serve(
-        _ environment: [String: String], simulator: Simulator, _ body: (Stage) async throws -> Void
+        _ environment: [String: String], wallClock: @escaping @Sendable () -> Date = { Date() }, simulator: Simulator,
+        _ body: (Stage) async throws -> Void
     ) async throws {
-        let server = try await Server.build(try Configuration(environment: environment), logger: logger)
+        let server = try await Server.build(
+            try Configuration(environment: environment), wallClock: wallClock, logger: logger)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let running = Task {
             defer { continuation.finish() }

@@ -1,0 +1,136 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The database's clock, as this process knows it: leases, alignment, expiry and first sights of all replicas go by it, so
+/// it does not matter how their own clocks are set.
+///
+/// Between two looks it goes on by a steady clock, also while the database cannot be asked.
+package final class DatabaseClock: Service {
+    /// Looks at the database's clock.
+    package typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
+
+    /// This machine's clocks.
+    package struct OwnClocks: Sendable {
+        /// The one that people and NTP set.
+        package let wall: @Sendable () -> Date
+        private let start = ContinuousClock.now
+
+        package init(wall: @escaping @Sendable () -> Date) { self.wall = wall }
+
+        /// Of the clock that nobody sets, since this was made.
+        var steady: Duration { start.duration(to: .now) }
+
+        /// Asks for another clock's time.
+        package func sample(_ ask: () async throws -> Date) async rethrows -> ClockSample {
+            let (sentAt, wallSentAt) = (steady, wall())
+            let told = try await ask()
+            let (wallReceivedAt, receivedAt) = (wall(), steady)
+            return ClockSample(
+                sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt, wallReceivedAt: wallReceivedAt,
+                told: told)
+        }
+    }
+
+    private struct State {
+        var estimate = ClockEstimate()
+        var standing = ClockStanding.right
+        var lead: TimeInterval = 0
+    }
+
+    /// Between two looks.
+    private static let interval = Duration.seconds(2)
+
+    private let own: OwnClocks
+    private let look: Look
+    private let logger: Logger
+    /// Called with the seconds by which the own wall clock is ahead, after every look.
+    private let onLead: @Sendable (TimeInterval) -> Void
+    private let state = Mutex(State())
+    /// Nanoseconds since 1970 when the steady clock stood at zero: read millions of times, so without a lock.
+    private let origin: Atomic<Int64>
+    private let isUsable = Atomic(true)
+
+    /// Knows the database's time from the first look on; until then it takes the wall clock for it.
+    package init(
+        wall: @escaping @Sendable () -> Date, look: @escaping Look,
+        onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
+    ) {
+        own = OwnClocks(wall: wall)
+        self.look = look
+        self.onLead = onLead
+        self.logger = logger
+        origin = Atomic(Int64(wall().timeIntervalSince1970 * 1e9))
+    }
+
+    /// The database's time.
+    package var now: Date {
+        let (seconds, attoseconds) = own.steady.components
+        let nanoseconds = origin.load(ordering: .relaxed) + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        return Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
+    }
+
+    /// Whether work may be claimed: not while the wall clock is so far off that Apple would refuse its tokens.
+    package var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
+
+    /// Seconds by which the wall clock is ahead, by the last look.
+    package var lead: TimeInterval { state.withLock { $0.lead } }
+
+    /// How the wall clock stands, by the last look.
+    package var standing: ClockStanding { state.withLock { $0.standing } }
+
+    /// Looks at the database's clock now.
+    ///
+    /// - Returns: the seconds by which the wall clock is ahead.
+    @discardableResult
+    package func measure() async throws -> TimeInterval {
+        let sample = try await look(own)
+        let lead = (sample.lead.lowerBound + sample.lead.upperBound) / 2
+        let (before, standing) = state.withLock { state in
+            state.estimate.add(sample)
+            if let origin = state.estimate.origin {
+                self.origin.store(Int64(origin * 1e9), ordering: .relaxed)
+            }
+            state.lead = lead
+            let before = state.standing
+            state.standing = ClockStanding(lead: sample.lead, before: before)
+            return (before, state.standing)
+        }
+        isUsable.store(standing != .unusable, ordering: .relaxed)
+        onLead(lead)
+        if standing != before { tell(standing, lead) }
+        return lead
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    try await self.measure()
+                } catch {
+                    self.logger.debug("the database's clock was not looked at", metadata: ["error": "\(error)"])
+                }
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+    }
+
+    /// In words: by how much the wall clock is off.
+    package static func words(_ lead: TimeInterval) -> String {
+        let seconds = (abs(lead) * 10).rounded() / 10
+        return "\(seconds) s \(lead < 0 ? "behind" : "ahead of") the database's clock"
+    }
+
+    private func tell(_ standing: ClockStanding, _ lead: TimeInterval) {
+        let words = Self.words(lead)
+        switch standing {
+        case .right: logger.notice("this machine's clock agrees with the database's again")
+        case .off: logger.warning("this machine's clock is \(words): set both by NTP")
+        case .unusable:
+            logger.error(
+                "this machine's clock is \(words): nothing is claimed until it is set; APNs would refuse its tokens")
+        }
+    }
+}

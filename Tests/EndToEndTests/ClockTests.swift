@@ -1,0 +1,133 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+/// Replicas whose machines' clocks are wrong: what they agree on goes by the database's clock.
+@Suite(.timeLimit(.minutes(5)))
+struct ClockTests {
+    /// A wall clock that a test sets.
+    private final class Wall: Sendable {
+        private let lead: Mutex<TimeInterval>
+
+        init(_ lead: TimeInterval) { self.lead = Mutex(lead) }
+
+        var now: Date { Date().addingTimeInterval(lead.withLock { $0 }) }
+
+        func set(_ seconds: TimeInterval) { lead.withLock { $0 = seconds } }
+    }
+
+    /// Two replicas on one database; their clocks are 20 s apart, as far as a server's may be.
+    private static func replicas(
+        settings: [String: String] = [:], _ body: (_ behind: Stage, _ ahead: Stage) async throws -> Void
+    ) async throws {
+        try await Stage.place(settings: settings) { environment, simulator in
+            try await Stage.serve(environment, wallClock: { Wall(-10).now }, simulator: simulator) { behind in
+                try await Stage.serve(environment, wallClock: { Wall(10).now }, simulator: simulator) { ahead in
+                    try await body(behind, ahead)
+                }
+            }
+        }
+    }
+
+    @Test func `what one replica has under way on a lane, none whose clock is 20 s ahead sends beside it`()
+        async throws
+    {
+        try await Self.replicas { behind, ahead in
+            try await behind.putApp()
+            for key in ["derby", "final"] { try await behind.putEvent(key) }
+            let channel = try #require(try await behind.activeChannels(of: "derby").first)
+            try await behind.activeChannels(of: "final")
+            let hold = behind.simulator.hold { $0[header: "apns-channel-id"] == channel }
+            let held = try await behind.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            _ = try await behind.simulator.requests(1) { $0.request.isBroadcast }
+            // Every message that is settled makes a dispatcher look for all that is due.
+            for n in 1...10 {
+                let id = try await ahead.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#, to: "final")
+                _ = try await ahead.settled(id)
+            }
+            #expect(
+                behind.simulator.journal().count { $0.request[header: "apns-channel-id"] == channel } == 1)
+            hold.release()
+            #expect(try await behind.settled(held).deliveryStates == ["accepted"])
+        }
+    }
+
+    @Test func `a creation under way is not taken for lost by a replica whose clock is 20 s ahead`() async throws {
+        // A creation's lease is shorter than the clocks are apart.
+        try await Self.replicas(settings: [
+            "GRANDSTAND_APNS_REQUEST_TIMEOUT": "2", "GRANDSTAND_RECONCILE_INTERVAL": "0",
+        ]) { behind, ahead in
+            try await behind.putApp()
+            _ = try await behind.createChannels(1)
+            let hold = behind.simulator.hold { $0.isCreation }
+            async let creation = behind.createChannels(1)
+            _ = try await behind.simulator.requests(2) { $0.request.isCreation }
+            _ = try await ahead.reconcile(#"{"apply": true}"#)
+            hold.release()
+            #expect(try await creation.map(\.status) == [201])
+            #expect(behind.atApple().count == 2)
+            #expect(try await ahead.reconcile("{}")["unmanaged"]?.items.isEmpty == true)
+        }
+    }
+
+    @Test func `what a replica writes down has the database's time`() async throws {
+        try await Self.replicas { behind, ahead in
+            try await behind.putApp()
+            for (stage, key) in [(behind, "derby"), (ahead, "final")] {
+                let created = try await stage.putEvent(key).json["createdAt"]?.string
+                let date = try #require(
+                    try Date(
+                        #require(created),
+                        strategy: .iso8601.year().month().day().time(
+                            includingFractionalSeconds: true)))
+                // The simulator's machine is the database's.
+                #expect(abs(date.timeIntervalSinceNow) < 5)
+            }
+        }
+    }
+
+    @Test(arguments: [-11.0, 11, 3_600])
+    func `a server whose clock is more than 10 s off does not start, and says what to do`(seconds: Double) async throws
+    {
+        try await Stage.place { environment, _ in
+            let error = await #expect(throws: StartError.self) {
+                _ = try await Server.build(
+                    try Configuration(environment: environment), wallClock: { Wall(seconds).now },
+                    logger: Stage.logger)
+            }
+            let text = "\(error?.description ?? "")"
+            #expect(
+                text.contains(seconds < 0 ? "11.0 s behind the database's" : "s ahead of the database's"), "\(text)")
+            #expect(text.contains("NTP"))
+            #expect(!text.contains("\n"))
+        }
+    }
+
+    @Test func `a running server whose clock goes off claims nothing until it is back, and loses nothing`() async throws
+    {
+        let wall = Wall(0)
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, wallClock: { wall.now }, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                wall.set(30)
+                _ = try await until("the metric says so") { try await Self.offset(stage) > 10 ? true : nil }
+                let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+                #expect(try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["queued"])
+                #expect(simulator.journal().count { $0.request.isBroadcast } == 0)
+                wall.set(0)
+                #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                #expect(try await Self.offset(stage) < 1)
+            }
+        }
+    }
+
+    private static func offset(_ stage: Stage) async throws -> Double {
+        let text = try await stage.api("GET", "/metrics").text
+        let line = text.split(separator: "\n").first { $0.hasPrefix("clock_offset_seconds ") }
+        return try #require(line?.split(separator: " ").last.flatMap { Double($0) })
+    }
+}

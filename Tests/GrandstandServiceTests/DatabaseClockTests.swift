@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite(.timeLimit(.minutes(1)))
+struct DatabaseClockTests {
+    /// Two clocks that a test sets, as seconds from the real time.
+    private final class Clocks: Sendable {
+        private let leads = Mutex((wall: 0.0, database: 0.0))
+
+        var wall: Date { Date().addingTimeInterval(leads.withLock { $0.wall }) }
+        var database: Date { Date().addingTimeInterval(leads.withLock { $0.database }) }
+
+        func set(wall: Double? = nil, database: Double? = nil) {
+            leads.withLock { $0 = (wall ?? $0.wall, database ?? $0.database) }
+        }
+    }
+
+    private static func clock(
+        _ clocks: Clocks, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }
+    ) -> DatabaseClock {
+        DatabaseClock(
+            wall: { clocks.wall }, look: { own in await own.sample { clocks.database } }, onLead: onLead,
+            logger: Sample.logger)
+    }
+
+    @Test func `the time is the database's, wherever the wall clock is put and whenever`() async throws {
+        let clocks = Clocks()
+        clocks.set(wall: -20, database: 100)
+        let clock = Self.clock(clocks)
+        try await clock.measure()
+        #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
+        clocks.set(wall: 86_400)
+        #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
+        // Another database answers, on a machine whose clock is another.
+        clocks.set(database: -7)
+        try await clock.measure()
+        #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
+    }
+
+    @Test func `it only goes on between two looks`() async throws {
+        let clock = Self.clock(Clocks())
+        try await clock.measure()
+        var last = clock.now
+        for _ in 0..<1_000 {
+            let now = clock.now
+            #expect(now >= last)
+            last = now
+        }
+    }
+
+    @Test func `a wall clock that is far off stops claims until it is back`() async throws {
+        let clocks = Clocks()
+        let leads = Mutex<[TimeInterval]>([])
+        let clock = Self.clock(clocks) { lead in leads.withLock { $0.append(lead) } }
+        var standings: [ClockStanding] = []
+        var claims: [Bool] = []
+        for lead in [0.0, 5, -30, -5, 0] {
+            clocks.set(wall: lead)
+            try await clock.measure()
+            standings.append(clock.standing)
+            claims.append(clock.mayClaim)
+        }
+        #expect(standings == [.right, .off, .unusable, .off, .right])
+        #expect(claims == [true, true, false, true, true])
+        #expect(leads.withLock { $0 }.map { $0.rounded() } == [0, 5, -30, -5, 0])
+    }
+}

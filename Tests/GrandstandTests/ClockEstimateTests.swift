@@ -1,0 +1,85 @@
+internal import FoundationEssentials
+internal import Testing
+
+@testable internal import Grandstand
+
+struct ClockEstimateTests {
+    private let start = Date(timeIntervalSince1970: 1_700_000_000)
+
+    /// A look that left at `sent` seconds of the steady clock and took `trip`, while the other clock is `ahead` of the
+    /// wall clock, which agrees with the steady one. `share`: where on its way the answer was made.
+    private func look(at sent: Double, trip: Double, ahead: Double = 0, share: Double = 0.5) -> ClockSample {
+        ClockSample(
+            sentAt: .seconds(sent), receivedAt: .seconds(sent + trip), wallSentAt: start.addingTimeInterval(sent),
+            wallReceivedAt: start.addingTimeInterval(sent + trip),
+            told: start.addingTimeInterval(sent + trip * share + ahead))
+    }
+
+    /// How far the estimate is from the other clock's origin.
+    private func error(_ estimate: ClockEstimate, ahead: Double = 0) throws -> Double {
+        abs(try #require(estimate.origin) - (1_700_000_000 + ahead))
+    }
+
+    @Test("before the first look nothing is known; then the error is half a round trip at most")
+    func first() throws {
+        var estimate = ClockEstimate()
+        #expect(estimate.origin == nil)
+        for share in [0.0, 0.3, 1] {
+            estimate = ClockEstimate()
+            estimate.add(look(at: 5, trip: 0.2, ahead: 7, share: share))
+            #expect(try error(estimate, ahead: 7) <= 0.1 + 1e-6)
+        }
+    }
+
+    @Test("the look with the shortest round trip says most, until it is too long ago")
+    func shortest() throws {
+        var estimate = ClockEstimate()
+        estimate.add(look(at: 0, trip: 1, share: 0))
+        estimate.add(look(at: 2, trip: 0.002, share: 0))
+        for n in 0..<(ClockEstimate.remembered - 1) { estimate.add(look(at: Double(4 + 2 * n), trip: 1, share: 0)) }
+        #expect(try error(estimate) <= 0.001 + 1e-6)
+        estimate.add(look(at: 100, trip: 1, share: 0))
+        #expect(try error(estimate) > 0.4)
+    }
+
+    @Test("a clock that was set, or another machine's, counts at once", arguments: [-3_600.0, -0.5, 0.5, 20])
+    func set(by seconds: Double) throws {
+        var estimate = ClockEstimate()
+        for n in 0..<8 { estimate.add(look(at: Double(n), trip: 0.001)) }
+        estimate.add(look(at: 10, trip: 0.1, ahead: seconds))
+        #expect(try error(estimate, ahead: seconds) <= 0.05 + 1e-6)
+    }
+
+    @Test("the wall clock's lead is what is certain, however it was set and however long the look took")
+    func lead() {
+        let behind = look(at: 3, trip: 0.4, ahead: 5)
+        #expect(behind.lead.lowerBound <= -5 && behind.lead.upperBound >= -5)
+        #expect(ClockStanding(lead: behind.lead) == .off)
+        // It took longer than the clocks are apart: nothing is certain.
+        #expect(ClockStanding(lead: look(at: 3, trip: 6, ahead: 2.5).lead) == .right)
+        // The wall clock was set back while the answer was on its way.
+        let odd = ClockSample(
+            sentAt: .zero, receivedAt: .seconds(1), wallSentAt: start.addingTimeInterval(20), wallReceivedAt: start,
+            told: start)
+        #expect(ClockStanding(lead: odd.lead) == .right)
+    }
+
+    @Test(
+        "beyond 2 s it is told, beyond 10 s it is unusable, either way",
+        arguments: [
+            (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
+        ])
+    func bounds(seconds: Double, standing: ClockStanding) {
+        #expect(ClockStanding(lead: seconds...seconds) == standing)
+        #expect(ClockStanding(lead: -seconds...(-seconds)) == standing)
+    }
+
+    @Test("close to a bound it does not change at every look")
+    func hysteresis() {
+        #expect(ClockStanding(lead: 1.9...1.9, before: .off) == .off)
+        #expect(ClockStanding(lead: 1.7...1.7, before: .off) == .right)
+        #expect(ClockStanding(lead: 9.5...9.5, before: .unusable) == .unusable)
+        #expect(ClockStanding(lead: 8.9...8.9, before: .unusable) == .off)
+        #expect(ClockStanding(lead: 1.7...1.7, before: .unusable) == .right)
+    }
+}
