@@ -11,6 +11,7 @@ CREATE TYPE public.audit_action AS ENUM (
     'channel.retired',
     'channel.deleted',
     'channel.missing',
+    'channel.released',
     'event.created',
     'event.changed',
     'event.cancelled',
@@ -69,7 +70,8 @@ CREATE TYPE public.key_scope AS ENUM (
 
 CREATE TYPE public.reconciliation_alarm AS ENUM (
     'capability-off',
-    'list-incomplete'
+    'list-incomplete',
+    'ambiguous-creation'
 );
 
 CREATE TYPE public.storage_policy AS ENUM (
@@ -376,6 +378,7 @@ CREATE TABLE public.app_environments (
     reconcile_failures integer DEFAULT 0 NOT NULL,
     reconciling_by uuid,
     reconciling_until timestamp with time zone,
+    apple_asked_at timestamp with time zone,
     CONSTRAINT app_environments_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
     CONSTRAINT app_environments_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
 );
@@ -482,10 +485,15 @@ CREATE TABLE public.channels (
     changed_at timestamp with time zone NOT NULL,
     called_at timestamp with time zone,
     needed_until timestamp with time zone,
+    doubted_at timestamp with time zone,
+    examine_at timestamp with time zone,
+    confirmed_at timestamp with time zone,
+    deletion_confirmed boolean DEFAULT false NOT NULL,
     CONSTRAINT channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024))),
     CONSTRAINT channels_check CHECK (((state = ANY (ARRAY['creating'::public.channel_state, 'failed'::public.channel_state, 'deleted'::public.channel_state])) OR (channel_id IS NOT NULL))),
     CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL))),
-    CONSTRAINT channels_check2 CHECK (((called_at IS NULL) OR (state = 'creating'::public.channel_state)))
+    CONSTRAINT channels_check2 CHECK (((called_at IS NULL) OR (state = 'creating'::public.channel_state))),
+    CONSTRAINT channels_check3 CHECK (((doubted_at IS NULL) = (examine_at IS NULL)))
 );
 
 CREATE TABLE public.deliveries (
@@ -631,6 +639,8 @@ CREATE TABLE public.unmanaged_channels (
     channel_id text NOT NULL,
     storage_policy public.storage_policy,
     first_seen_at timestamp with time zone NOT NULL,
+    lacked_at timestamp with time zone,
+    contested boolean DEFAULT false NOT NULL,
     CONSTRAINT unmanaged_channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024)))
 );
 
@@ -813,6 +823,8 @@ CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id,
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, created_at) WHERE (event_key IS NOT NULL);
 
 CREATE INDEX channels_by_state ON public.channels USING btree (bundle_id, environment, state);
+
+CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
 CREATE INDEX channels_due ON public.channels USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 

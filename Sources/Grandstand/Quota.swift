@@ -15,7 +15,9 @@ package struct Quota: Sendable, Hashable {
     /// Channels Apple lists that the ledger does not know. They take places of Apple's 10,000, not of a lower limit.
     package var unmanaged: Int
     /// What the last reconciliation warned of.
-    package var alarm: ReconciliationReport.Alarm?
+    package var reconciliationAlarm: ReconciliationReport.Alarm?
+    /// Apple refused the last call that needed the app's Broadcast capability.
+    package var isCapabilityOff: Bool
 
     package struct Listed: Sendable, Hashable {
         package var count: Int
@@ -30,7 +32,7 @@ package struct Quota: Sendable, Hashable {
     package init(
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
         byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, apple: Listed? = nil, unmanaged: Int = 0,
-        alarm: ReconciliationReport.Alarm? = nil
+        reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false
     ) {
         self.bundleID = bundleID
         self.environment = environment
@@ -40,8 +42,12 @@ package struct Quota: Sendable, Hashable {
         self.forecast = forecast
         self.apple = apple
         self.unmanaged = unmanaged
-        self.alarm = alarm
+        self.reconciliationAlarm = reconciliationAlarm
+        self.isCapabilityOff = isCapabilityOff
     }
+
+    /// The gravest of what stands.
+    package var alarm: ReconciliationReport.Alarm? { isCapabilityOff ? .capabilityOff : reconciliationAlarm }
 
     /// Channels that exist at Apple as far as is known.
     package var used: Int { count(.active, .retiring, .deleting) }

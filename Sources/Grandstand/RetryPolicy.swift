@@ -17,6 +17,8 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// For broadcasts: seconds matter.
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
+    /// For broadcasts that Apple refused for want of their channel: about a second for a reconciliation to look into it.
+    package static let doubts = RetryPolicy(base: 2, ceiling: 30)
     /// For creating and deleting channels: patience costs nobody a score.
     package static let channels = RetryPolicy(base: 0.5, ceiling: 300)
 

@@ -11,10 +11,14 @@ package enum Verdict: Sendable, Equatable {
     case throttled(until: Date, reason: String)
     /// Refused for good.
     case rejected(APNsRefusal)
-    /// Refused for good, because the channel no longer exists.
-    case channelGone(APNsRefusal)
+    /// Apple says that it does not know the channel, which a reconciliation looks into. The same message goes again at
+    /// `next`; `nil`: it is refused for good.
+    case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
+
+    /// Attempts of a message that Apple refuses for want of a channel it has: some two minutes.
+    package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
     package init(
@@ -33,7 +37,9 @@ package enum Verdict: Sendable, Equatable {
                 self = .rejected(refusal)
                 return
             case .channelGone:
-                self = .channelGone(refusal)
+                let next = RetryPolicy.doubts.nextAttempt(after: attempts, now: now, jitter: jitter)
+                self = .channelDoubted(
+                    refusal, next: attempts < Self.doubtfulAttempts && next < expiresAt ? next : nil)
                 return
             case .credentials, .throttled, .unavailable:
                 reason = refusal.reason.rawValue

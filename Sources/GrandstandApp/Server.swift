@@ -127,12 +127,13 @@ package struct Server: Sendable {
         let timeout = configuration.requestTimeout.seconds
         // Longer than two requests to APNs can take.
         let examinationLease = 2 * timeout + 3
-        // A creation may wait for somebody else's examination (the wait for yet another replica's, and two calls), make
-        // its own call, and reclaim a place (delete, list) and ask again.
-        let channelLease = 7 * timeout + 3
+        // A creation may wait for somebody else's examination (the wait for yet another replica's, and two calls), read the
+        // list, make its own call, and reclaim a place (delete, list) and ask again.
+        let channelLease = 8 * timeout + 3
+        let watched = CapabilityWatch(gateway: gateway, quirks: quirks, now: now, logger: logger)
         let examinations = Examinations(
             quirks: quirks, lease: examinationLease, patience: timeout, now: now, logger: logger)
-        let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
+        let management = ManagementCalls(gateway: watched, examinations: examinations, now: now)
         let calls = ChannelCalls(
             calls: management, channels: channels, reconciliations: reconciliations, lease: channelLease, now: now,
             logger: logger)
@@ -173,7 +174,7 @@ package struct Server: Sendable {
         dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
                 environment: environment, outbox: outbox, departures: departures,
-                sends: Sends(gateway: gateway, examinations: examinations, now: now), signals: signals,
+                sends: Sends(gateway: watched, examinations: examinations, now: now), signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),

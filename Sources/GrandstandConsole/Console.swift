@@ -73,7 +73,7 @@ package struct Console: Sendable {
     private var pages: [PageRoute] {
         let d = dependencies
         let groups: [[PageRoute]] = [
-            OverviewRoute(channels: d.channels, quirks: d.quirks, retireAfter: d.retireAfter).routes,
+            OverviewRoute(channels: d.channels, retireAfter: d.retireAfter).routes,
             EventRoutes(events: d.events, outbox: d.outbox).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
             ChannelRoutes(channels: d.channels).routes,

@@ -13,6 +13,7 @@ package struct ChannelCalls: Sendable {
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
+    private let witnesses: ListWitness
 
     /// Seconds after an unanswered creation before Apple's list is believed not to have it.
     private static let settlePause: TimeInterval = 2
@@ -27,6 +28,7 @@ package struct ChannelCalls: Sendable {
         self.lease = lease
         self.now = now
         self.logger = logger
+        witnesses = ListWitness(calls: calls, reconciliations: reconciliations, now: now, logger: logger)
     }
 
     /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any more
@@ -37,6 +39,10 @@ package struct ChannelCalls: Sendable {
     package func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
+        if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
+            // The lease has ended, and the creation is somebody else's: Apple is not asked.
+            return (task.channel, .withheld("its turn was over before APNs was asked"))
+        }
         var answer = await calls.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota, try await reclaim(for: task, by: actor) {
             answer = await calls.create(task.channel.storagePolicy, at: task.address)

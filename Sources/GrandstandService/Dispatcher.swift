@@ -261,7 +261,12 @@ package final class Dispatcher: Service {
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
             logger.warning("broadcast goes again", metadata: metadata)
-        case .rejected(let refusal), .channelGone(let refusal):
+        case .channelDoubted(let refusal, let next?):
+            metadata["reason"] = "\(refusal.reason)"
+            metadata["next"] = "\(RFC3339.text(next))"
+            logger.warning(
+                "APNs does not know a channel; that is looked into, and the broadcast goes again", metadata: metadata)
+        case .rejected(let refusal), .channelDoubted(let refusal, nil):
             metadata["reason"] = "\(refusal.reason)"
             logger.error("broadcast refused by APNs", metadata: metadata)
         case .expired(let reason):

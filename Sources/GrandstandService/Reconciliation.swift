@@ -15,7 +15,7 @@ package struct Reconciliation: Sendable {
     /// Channels read one by one in a run, and at a time; more wait for the next.
     private static let reads = 500
     private static let concurrency = 16
-    /// Seconds until a run that could not explain everything is repeated: creations under way are settled by then.
+    /// Seconds until a run that left a creation unexplained is repeated.
     private static let secondLook: TimeInterval = 3
 
     /// - Parameter lease: seconds a step may take before another replica may take the run over; longer than a call to
@@ -74,8 +74,10 @@ package struct Reconciliation: Sendable {
             apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
             missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
             notes: notes(listing, plan, options, alarm))
+        // An unanswered creation alone makes a run due: one that leaves it as it is would be followed at once.
+        let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
         try await store.finish(
-            run, report, again: plan.wantsAnotherLook ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
+            run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
         log(report)
         return report
     }
@@ -163,6 +165,11 @@ package struct Reconciliation: Sendable {
                     + "so that live events get new channels.")
         case .listIncomplete:
             notes.append("APNs has channels that its list lacks, so nothing was concluded from absence.")
+        case .ambiguousCreation:
+            notes.append(
+                "APNs did not answer a creation, and its list has channels that somebody else may have made as well. "
+                    + "None was taken; the creation is asked again. Look at the unmanaged channels: adopt or delete them."
+            )
         case nil: break
         }
         if !listing.otherMembers.isEmpty {

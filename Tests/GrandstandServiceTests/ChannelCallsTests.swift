@@ -92,6 +92,48 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
+    @Test func `a list is read before a creation unless one was read lately, one for all of an app`() async throws {
+        let listing = ChannelListing(channelIDs: ["theirs=="])
+        let gateway = FakeGateway(
+            creations: [.accepted("abc==", .init(requestID: nil))], lists: [.accepted(listing, .init(requestID: nil))])
+        let reconciliations = FakeReconciliations()
+        var task = Sample.task(bundleID: Sample.plainID)
+        let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
+        for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
+        #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
+        #expect(reconciliations.witnessed == [listing])
+
+        // What another replica has read serves as well, for half a minute.
+        for (age, lists) in [(29.0, 0), (31.0, 1)] {
+            let gateway = FakeGateway(
+                creations: [.accepted("abc==", .init(requestID: nil))],
+                lists: [.accepted(listing, .init(requestID: nil))])
+            task.listAskedAt = Sample.now.addingTimeInterval(-age)
+            _ = try await Self.calls(gateway, FakeLedger(task.channel)).create(task, retries: true, by: .server)
+            #expect(gateway.calls.listed.count == lists)
+        }
+    }
+
+    @Test func `a list that cannot be had keeps no creation waiting, and is not asked for with each`() async throws {
+        let task = Sample.task(bundleID: Sample.plainID)
+        let gateway = FakeGateway(
+            creations: [.accepted("abc==", .init(requestID: nil))],
+            lists: [.refused(Sample.refusal(.serviceUnavailable))])
+        let reconciliations = FakeReconciliations()
+        let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
+        for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
+        #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
+        #expect(reconciliations.witnessed.isEmpty)
+    }
+
+    @Test func `a creation whose lease ended while the list was read is not asked for`() async throws {
+        let task = Sample.task(bundleID: Sample.plainID)
+        let gateway = FakeGateway(lists: [.accepted(ChannelListing(channelIDs: []), .init(requestID: nil))])
+        let ledger = FakeLedger(task.channel, mayBegin: false)
+        _ = try await Self.calls(gateway, ledger).create(task, retries: true, by: .server)
+        #expect(gateway.calls.created.isEmpty && ledger.recorded.isEmpty)
+    }
+
     @Test func `later tries come later`() async throws {
         let (outcome, _) = try await Self.creation(
             [.unsent("down")], retries: true, task: Sample.task(bundleID: Sample.plainID, attempts: 5))

@@ -166,6 +166,8 @@ private final class ImportLedger: ChannelStore {
 
     func nextDue(now: Date) async throws -> Date? { throw NotScripted() }
 
+    func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { throw NotScripted() }
+
     func beginDeletion(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask { throw NotScripted() }

@@ -376,6 +376,10 @@ private final class WatchedQuirks: QuirkStore {
         try await quirks.conclude(quirk, for: app, by: actor)
     }
 
+    func noteCapability(
+        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+    ) async throws { throw NotScripted() }
+
     func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
         try await quirks.abandonExamination(of: name, for: app)
     }

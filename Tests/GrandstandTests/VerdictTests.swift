@@ -35,11 +35,28 @@ struct VerdictTests {
         #expect(refusal.reason == reason)
     }
 
-    @Test("a channel that is gone says so", arguments: [APNsReason.badChannelId, .channelNotRegistered])
-    func gone(reason: APNsReason) {
-        guard case .channelGone = verdict(refusal(reason)) else {
-            Issue.record("\(reason) did not mean the channel")
-            return
+    @Test(
+        "a channel that Apple says it does not know is a doubt: the message goes again, later and later, not for ever",
+        arguments: [(APNsReason.badChannelId, 400), (.channelNotRegistered, 400), (.init(rawValue: "Gone"), 410)])
+    func doubted(reason: APNsReason, status: Int) {
+        let answer = refusal(reason, status: status)
+        var waited: [TimeInterval] = []
+        for attempt in 1..<Verdict.doubtfulAttempts {
+            guard case .channelDoubted(let refusal, let next?) = verdict(answer, attempts: attempt) else {
+                Issue.record("\(reason) did not mean the channel")
+                return
+            }
+            #expect(refusal.reason == reason)
+            waited.append(next.timeIntervalSince(now))
+        }
+        #expect(waited == waited.sorted() && (1.0...2.0).contains(waited[0]) && waited.reduce(0, +) < 150)
+        for last in [
+            verdict(answer, attempts: Verdict.doubtfulAttempts), verdict(answer, expiresIn: 0.5),
+        ] {
+            guard case .channelDoubted(_, nil) = last else {
+                Issue.record("\(last)")
+                return
+            }
         }
     }
 

@@ -15,6 +15,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case channelDeleted = "channel.deleted"
     /// Apple no longer had it.
     case channelMissing = "channel.missing"
+    /// It was given up as missing, and Apple lists it again: it is unmanaged.
+    case channelReleased = "channel.released"
     case eventCreated = "event.created"
     case eventChanged = "event.changed"
     case eventCancelled = "event.cancelled"

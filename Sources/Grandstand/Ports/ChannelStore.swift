@@ -38,6 +38,11 @@ package protocol ChannelStore: Sendable {
     /// When the next channel will be due; `nil`: none waits.
     func nextDue(now: Date) async throws -> Date?
 
+    /// The call to Apple that a creation was leased for begins only now.
+    ///
+    /// - Returns: whether the lease is still the task's.
+    func beginCall(of task: ChannelTask, now: Date) async throws -> Bool
+
     /// Leases one channel for deletion.
     ///
     /// - Throws: `channel-not-found`; `channel-in-use` while a live event needs it and `force` is false.
@@ -128,10 +133,13 @@ package struct ChannelFilter: Sendable, Hashable {
 package struct ChannelTask: Sendable, Hashable {
     package var channel: Channel
     package var address: APNsAddress
+    /// When Apple's list of the app was last asked for and read whole.
+    package var listAskedAt: Date?
 
-    package init(channel: Channel, address: APNsAddress) {
+    package init(channel: Channel, address: APNsAddress, listAskedAt: Date? = nil) {
         self.channel = channel
         self.address = address
+        self.listAskedAt = listAskedAt
     }
 }
 

@@ -14,6 +14,20 @@ package protocol QuirkStore: Sendable {
     /// Keeps a conclusion, replacing an older one, and ends the examination.
     func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws
 
+    /// Takes down what an answer of Apple's says of the app's Broadcast capability (`broadcast-feature`), where that is
+    /// news; a value set by an admin stays.
+    ///
+    /// A refusal of a broadcast is believed over lists and readings for five minutes; over broadcasts no refusal is.
+    ///
+    /// - Parameters:
+    ///   - isOn: the call was accepted; `false`: refused for want of the capability.
+    ///   - evidence: what was seen, in words.
+    ///   - isBroadcast: the call was a broadcast, not a look at channels.
+    ///   - calledAt: when it was made: it says nothing of what was seen later.
+    func noteCapability(
+        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+    ) async throws
+
     /// Ends an examination that showed nothing.
     func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws
 }

@@ -6,7 +6,8 @@ package import FoundationEssentials
 /// A run holds a lease on one app and environment; every step of it fails with `ReconciliationLost` once the lease has
 /// gone to another replica.
 package protocol ReconciliationStore: Sendable {
-    /// Leases the app and environment that has waited longest: because a creation went unanswered, somebody asked, or
+    /// Leases the app and environment that has waited longest: because a creation went unanswered, Apple said that it
+    /// does not know a channel, somebody asked, or
     /// `interval` seconds have passed since the last run (0: never because of that).
     func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun?
 
@@ -32,6 +33,10 @@ package protocol ReconciliationStore: Sendable {
     func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> LedgerSnapshot
+
+    /// Takes down a list that was read whole before a creation is asked for: what it lacks and a later one has came in
+    /// between. Needs no lease, for it only adds first sights.
+    func witness(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector) async throws
 
     /// Keeps the storage policies that Apple told of unmanaged channels.
     func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws

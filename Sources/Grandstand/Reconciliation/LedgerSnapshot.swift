@@ -27,10 +27,17 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var calledAt: Date?
         /// From then on a list can tell what became of that call; before, it may be under way.
         package var settleableAt: Date?
+        /// When Apple said, refusing a message, that it does not know the channel, while that is not looked into yet.
+        package var doubtedAt: Date?
+        /// Of a deleted channel: Apple was asked to delete it, and did or did not know it.
+        package var deletionConfirmed: Bool
+        /// Of a deleted channel: its event lives, has this audience, and no other channel for it that Apple has.
+        package var isWanted: Bool
 
         package init(
             id: UUID, channelID: String?, state: Channel.State, storagePolicy: StoragePolicy, eventKey: EventKey?,
-            changedAt: Date, calledAt: Date? = nil, settleableAt: Date? = nil
+            changedAt: Date, calledAt: Date? = nil, settleableAt: Date? = nil, doubtedAt: Date? = nil,
+            deletionConfirmed: Bool = false, isWanted: Bool = false
         ) {
             self.id = id
             self.channelID = channelID
@@ -40,6 +47,9 @@ package struct LedgerSnapshot: Sendable, Hashable {
             self.changedAt = changedAt
             self.calledAt = calledAt
             self.settleableAt = settleableAt
+            self.doubtedAt = doubtedAt
+            self.deletionConfirmed = deletionConfirmed
+            self.isWanted = isWanted
         }
     }
 }
@@ -48,12 +58,21 @@ package struct LedgerSnapshot: Sendable, Hashable {
 package struct UnmanagedChannel: Sendable, Hashable {
     package var channelID: String
     package var firstSeenAt: Date
+    /// When the last list that lacked it was asked for: it was made after that. `nil`: no list tells.
+    package var lackedAt: Date?
     /// `nil` until Apple was asked.
     package var storagePolicy: StoragePolicy?
+    /// An unanswered creation may have made it, and so may somebody else: it was given to nobody.
+    package var isContested: Bool
 
-    package init(channelID: String, firstSeenAt: Date, storagePolicy: StoragePolicy? = nil) {
+    package init(
+        channelID: String, firstSeenAt: Date, lackedAt: Date? = nil, storagePolicy: StoragePolicy? = nil,
+        isContested: Bool = false
+    ) {
         self.channelID = channelID
         self.firstSeenAt = firstSeenAt
+        self.lackedAt = lackedAt
         self.storagePolicy = storagePolicy
+        self.isContested = isContested
     }
 }

@@ -20,6 +20,8 @@ package struct ReconciliationPlan: Sendable {
     package let vanished: [LedgerSnapshot.Entry]
     /// Every known channel vanished at once. One channel that is gone may just be gone; from two on it is an alarm.
     package let everythingVanished: Bool
+    /// Listed, though Apple refused a message to it before the list was asked for.
+    package let doubted: [LedgerSnapshot.Entry]
     /// Listed and unknown here, without what a creation under way may be making.
     package let unmanaged: [UnmanagedChannel]
 
@@ -42,6 +44,9 @@ package struct ReconciliationPlan: Sendable {
         self.expected = expected
         vanished = expected.filter { !isListed($0) }
         everythingVanished = expected.count > 1 && vanished.count == expected.count
+        doubted = expected.filter { entry in
+            isListed(entry) && entry.doubtedAt.map { $0 < snapshot.listedAt } == true
+        }
         matched = snapshot.entries.count { $0.state.isKeptAtApple && isListed($0) }
 
         let calls = snapshot.entries.filter { $0.state == .creating && $0.calledAt != nil }
@@ -51,17 +56,16 @@ package struct ReconciliationPlan: Sendable {
         let known = Set(snapshot.entries.compactMap(\.channelID))
         let unknown = snapshot.unmanaged.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
         // A call makes its channel after it began: one that was seen before that is not its own.
-        func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool {
-            underWay.contains { ($0.calledAt ?? .distantPast) <= channel.firstSeenAt }
-        }
+        func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool { underWay.contains { $0.mayHaveMade(channel) } }
         undecided = unknown.filter(mayBeUnderWay)
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
     }
 
     // MARK: What to ask
 
-    /// Channels to read one by one before anything is decided, at most `limit`: those that vanished, to be sure; those an
-    /// unanswered creation may have made, and those to be adopted or deleted, for their storage policy.
+    /// Channels to read one by one before anything is decided, at most `limit`: those that vanished or refused a
+    /// message, to be sure; those an unanswered creation may have made, and those to be adopted or deleted, for their
+    /// storage policy.
     package func questions(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
         if everythingVanished, !options.recreate { return [] }
         let ripe = options.apply && options.deleteUnmanaged ? Set(self.ripe(unmanaged, options, now)) : []
@@ -70,7 +74,7 @@ package struct ReconciliationPlan: Sendable {
                 && (options.apply && options.adopt || ripe.contains(channel)
                     || unanswered.contains { $0.mayHaveMade(channel) })
         }
-        return Array((vanished.compactMap(\.channelID) + questions.map(\.channelID)).prefix(limit))
+        return Array(((vanished + doubted).compactMap(\.channelID) + questions.map(\.channelID)).prefix(limit))
     }
 
     /// Unmanaged channels that are past their grace, within the budget.
@@ -82,8 +86,16 @@ package struct ReconciliationPlan: Sendable {
                 .prefix(max(0, options.deleteBudget - spent)))
     }
 
-    /// Whether somebody should look again soon: a creation under way may explain what is not explained yet.
-    package var wantsAnotherLook: Bool { !undecided.isEmpty && !unanswered.isEmpty }
+    /// Whether creations without an answer remain when `actions` are carried out: somebody should look again soon.
+    package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
+        let decided = actions.count { action in
+            switch action {
+            case .settle, .reopen: true
+            default: false
+            }
+        }
+        return decided < unanswered.count
+    }
 
     // MARK: What to do
 
@@ -99,21 +111,20 @@ package struct ReconciliationPlan: Sendable {
         for entry in vanished {
             switch entry.channelID.flatMap({ readings[$0] }) {
             case .gone: actions.append(.markMissing(entry))
-            case .exists: isIncomplete = true
+            case .exists:
+                isIncomplete = true
+                if entry.doubtedAt != nil { actions.append(.confirm(entry)) }
             case .unknown, nil: break
             }
         }
-        var deletions = 0
-        for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
-            if entry.state == .missing { actions.append(.restore(entry)) }
-            // Its deletion was recorded before the list was asked for.
-            if entry.state == .deleted, entry.changedAt < snapshot.listedAt,
-                deletions < options.deleteBudget
-            {
-                actions.append(.deleteAgain(entry))
-                deletions += 1
+        // What is listed Apple has; that it could be asked as well makes sure that the list is of now.
+        for entry in doubted {
+            switch entry.channelID.flatMap({ readings[$0] }) {
+            case .exists, .gone: actions.append(.confirm(entry))
+            case .unknown, nil: break
             }
         }
+        let deletions = returned(options, &actions)
 
         var free = unmanaged.compactMap { channel in
             var channel = channel
@@ -124,7 +135,12 @@ package struct ReconciliationPlan: Sendable {
             }
             return channel
         }
-        settleCalls(with: &free, listIsWhole: !isIncomplete, &actions)
+        let match = CreationMatch(
+            unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: snapshot.listedAt)
+        actions += match.settled.map { .settle($0.call, with: $0.channel) }
+        actions += match.reopened.map(ReconciliationAction.reopen)
+        let settled = Set(match.settled.map(\.channel))
+        free.removeAll(where: settled.contains)
         // A ledger row needs the policy; without `apply` nothing was asked, and the plan is shown all the same.
         if options.adopt {
             let known = free.filter { $0.storagePolicy != nil || !options.apply }
@@ -133,34 +149,46 @@ package struct ReconciliationPlan: Sendable {
             free.removeAll(where: adopted.contains)
         }
         if options.deleteUnmanaged {
-            actions += ripe(free, options, now, spent: deletions).filter { $0.storagePolicy != nil || !options.apply }
-                .map(ReconciliationAction.deleteUnmanaged)
+            let deleted = ripe(free, options, now, spent: deletions)
+                .filter { $0.storagePolicy != nil || !options.apply }
+            actions += deleted.map(ReconciliationAction.deleteUnmanaged)
+            let gone = Set(deleted)
+            free.removeAll(where: gone.contains)
         }
-        return (actions, isIncomplete ? .listIncomplete : nil)
+        let contested = match.contested.filter(free.contains)
+        actions += contested.map(ReconciliationAction.contest)
+        let isAmbiguous =
+            !contested.isEmpty
+            || free.contains { $0.isContested && $0.firstSeenAt.addingTimeInterval(Self.contestLasts) > now }
+        return (actions, isIncomplete ? .listIncomplete : isAmbiguous ? .ambiguousCreation : nil)
     }
 
-    /// Gives each unanswered creation the channel it may have made, and opens those again that made none.
-    private func settleCalls(
-        with free: inout [UnmanagedChannel], listIsWhole: Bool, _ actions: inout [ReconciliationAction]
-    ) {
-        for call in unanswered {
-            if let index = free.firstIndex(where: { $0.storagePolicy == call.storagePolicy && call.mayHaveMade($0) }) {
-                actions.append(.settle(call, with: free.remove(at: index)))
-                continue
-            }
-            // What is not decided, or could not be read, may be the one.
-            let isOpen = (undecided + free).contains { channel in
-                call.mayHaveMade(channel) && (channel.storagePolicy ?? call.storagePolicy) == call.storagePolicy
-            }
-            if listIsWhole, !isOpen { actions.append(.reopen(call)) }
-        }
-    }
-}
+    /// Seconds from its first sight for which a contested channel is worth an alarm; afterwards it is unmanaged like any.
+    private static let contestLasts: TimeInterval = 86_400
 
-extension LedgerSnapshot.Entry {
-    /// Whether this creation can have made a channel that was first seen when `channel` was.
-    fileprivate func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {
-        calledAt.map { $0 <= channel.firstSeenAt } ?? false
+    /// What is listed though the ledger has it as missing or deleted. Only what Apple confirmed to have deleted is
+    /// deleted again: devices may follow the others.
+    ///
+    /// - Returns: how many deletions that makes.
+    private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
+        var deletions = 0
+        // Of several that served an event, the newest does again.
+        let newest = Dictionary(
+            snapshot.entries.filter { $0.isWanted && $0.channelID.map(listed.contains) ?? false }
+                .compactMap { entry in entry.eventKey.map { ($0, entry.id) } }, uniquingKeysWith: { $1 })
+        for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
+            if entry.state == .missing { actions.append(.restore(entry)) }
+            // It was recorded before the list was asked for.
+            guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
+            if !entry.deletionConfirmed {
+                let serves = entry.eventKey.map { newest[$0] == entry.id } ?? false
+                actions.append(serves ? .restore(entry) : .release(entry))
+            } else if deletions < options.deleteBudget {
+                actions.append(.deleteAgain(entry))
+                deletions += 1
+            }
+        }
+        return deletions
     }
 }
 

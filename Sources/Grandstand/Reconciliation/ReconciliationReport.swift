@@ -52,6 +52,8 @@ package struct ReconciliationReport: Sendable, Hashable {
         case capabilityOff = "capability-off"
         /// Apple has channels that its list lacks: absence from it proves nothing.
         case listIncomplete = "list-incomplete"
+        /// Apple's list has channels that an unanswered creation of ours or somebody else may have made.
+        case ambiguousCreation = "ambiguous-creation"
     }
 
     /// An action, and whether it was done.

@@ -49,7 +49,7 @@ package struct Doctor: Sendable {
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         do {
             let session = try await DatabaseSession.connect(configuration.database, logger: logger)
-            let found = await databaseChecks(session, only: bundleID)
+            let found = await databaseChecks(session, configuration, only: bundleID)
             await session.close()
             return found
         } catch {
@@ -58,7 +58,7 @@ package struct Doctor: Sendable {
     }
 
     private func databaseChecks(
-        _ session: DatabaseSession, only bundleID: BundleID?
+        _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         let status: Migrator.Status
         do {
@@ -71,8 +71,12 @@ package struct Doctor: Sendable {
             return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
         }
         do {
-            let apps = try await apps(in: Database(session.pool)).filter { bundleID == nil || $0.bundleID == bundleID }
-            return (checks + [Self.apps(apps, only: bundleID)], apps)
+            let database = Database(session.pool)
+            let apps = try await apps(in: database).filter { bundleID == nil || $0.bundleID == bundleID }
+            let alarms = DoctorAlarms.checks(
+                try await PostgresChannelStore(database).quotas(now: now(), retireAfter: configuration.retireAfter)
+                    .filter { quota in apps.contains { $0.bundleID == quota.bundleID } })
+            return (checks + [Self.apps(apps, only: bundleID)] + alarms, apps)
         } catch {
             return (checks + [DoctorCheck("apps", .failed, "\(error)", next: "see the database's log")], [])
         }

@@ -11,17 +11,11 @@ struct Overview: ConsolePage {
     let quotas: [QuotaRow]
     let remedy: Command
 
-    /// - Parameter capabilityOff: where Apple said that the app may not broadcast.
-    init(_ quotas: [Quota], capabilityOff: Set<Audience.Selector>) {
+    init(_ quotas: [Quota]) {
         let sorted = quotas.sorted {
             ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
         }
-        let all = sorted.flatMap { quota in
-            Attention.list(
-                quota,
-                isCapabilityOff: capabilityOff.contains(.init(bundleID: quota.bundleID, environment: quota.environment))
-            )
-        }
+        let all = sorted.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
         self.quotas = sorted.map(QuotaRow.init)
         remedy = quotas.isEmpty ? .registerApp() : .quota()

@@ -37,6 +37,8 @@ struct ReconciliationDetail: ConsolePage {
             case .capabilityOff:
                 "Every known channel vanished at once, as when the Broadcast Capability is turned off. \(Advice.capability)"
             case .listIncomplete: "Apple has channels that its list lacks: nothing can be concluded from it."
+            case .ambiguousCreation:
+                "Apple's list has channels that an unanswered creation or somebody else may have made: none was taken."
             case nil: nil
             }
         notes = report.notes
@@ -52,7 +54,7 @@ struct ReconciliationDetail: ConsolePage {
         switch report.alarm {
         case .capabilityOff: return commands + [.reconcile(app, .recreate)]
         case .listIncomplete: return commands
-        case nil: break
+        case .ambiguousCreation, nil: break
         }
         if !report.applied, !report.missing.isEmpty || !report.actions.isEmpty {
             commands.append(.reconcile(app, .apply))

@@ -4,7 +4,6 @@ internal import Grandstand
 /// `/console`: the overview for ops; organisers find their events there.
 struct OverviewRoute: Sendable {
     let channels: any ChannelStore
-    let quirks: any QuirkStore
     let retireAfter: TimeInterval
 
     var routes: [PageRoute] { [PageRoute("", nil, show)] }
@@ -19,12 +18,6 @@ struct OverviewRoute: Sendable {
         }
         let quotas = try await channels.quotas(now: visit.now, retireAfter: retireAfter)
             .filter { visit.key.covers($0.bundleID) }
-        var capabilityOff: Set<Audience.Selector> = []
-        for bundleID in Set(quotas.map(\.bundleID)) {
-            let off = try await quirks.quirks(of: bundleID)
-                .filter { $0.name == .broadcastFeature && $0.isDeparture }
-            capabilityOff.formUnion(off.map { Audience.Selector(bundleID: bundleID, environment: $0.environment) })
-        }
-        return .page(Overview(quotas, capabilityOff: capabilityOff))
+        return .page(Overview(quotas))
     }
 }

@@ -45,7 +45,8 @@ enum Advice {
             return "Apple found the request malformed; repeating it cannot help. Correct the broadcast, or report the "
                 + "request ID."
         case .channelGone:
-            return "Apple no longer had the channel. The event gets another by itself; send the newest state again."
+            return "Apple said that it does not know the channel. If its list says so too, the event gets another by "
+                + "itself; send the newest state again."
         case .configuration:
             return "The app's registration at Apple stands in the way: check the bundle ID and the key's team "
                 + "(grandstand doctor)."

@@ -12,9 +12,7 @@ struct Attention: Sendable {
     let remedies: [Command]
 
     /// What one app and environment needs.
-    ///
-    /// - Parameter isCapabilityOff: Apple said so when it was last asked.
-    static func list(_ quota: Quota, isCapabilityOff: Bool) -> [Attention] {
+    static func list(_ quota: Quota) -> [Attention] {
         let app = Audience.Selector(bundleID: quota.bundleID, environment: quota.environment)
         var list: [Attention] = []
         func add(_ level: Quota.Level, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
@@ -23,7 +21,7 @@ struct Attention: Sendable {
                     level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", text: text,
                     href: href, remedies: remedies))
         }
-        switch quota.alarm {
+        switch quota.reconciliationAlarm {
         case .capabilityOff:
             add(
                 .critical,
@@ -34,9 +32,16 @@ struct Attention: Sendable {
             add(
                 .warning, "Apple's list lacked channels that Apple has; nothing was concluded from it. Compare again.",
                 Place.reconciliations(app), [.reconcile(app, .look)])
+        case .ambiguousCreation:
+            add(
+                .warning,
+                "Apple did not answer a creation, and its list has channels that somebody else may have made as well. "
+                    + "None was taken. Look at the unmanaged ones: adopt or delete them.",
+                Place.link(Place.channels(app), [("managed", "false")]),
+                [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break
         }
-        if isCapabilityOff {
+        if quota.isCapabilityOff {
             add(.critical, "Apple says that the app may not broadcast. \(Advice.capability)", Place.app(app.bundleID))
         }
         if quota.level != .ok {

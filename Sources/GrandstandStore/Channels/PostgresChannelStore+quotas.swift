@@ -8,7 +8,10 @@ extension PostgresChannelStore {
         let limits = try await database.query(
             """
             select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
-                ae.apple_listed_at, ae.alarm, (
+                ae.apple_listed_at, ae.alarm, exists (
+                    select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
+                        and q.name = \(Quirk.Name.broadcastFeature.rawValue)
+                        and q.value = \(Quirk.BroadcastFeature.off.rawValue)) as is_capability_off, (
                     select count(*) from unmanaged_channels u
                     where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged
             from apps a join app_environments ae using (bundle_id) order by a.bundle_id, ae.environment
@@ -55,7 +58,9 @@ extension PostgresChannelStore {
                 bundleID: selector.bundleID, environment: selector.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(held: tally.withoutEvent, spans: tally.spans, limit: capacity, now: now),
-                apple: try Self.listed(row), unmanaged: unmanaged, alarm: try row.optionalWord("alarm"))
+                apple: try Self.listed(row), unmanaged: unmanaged,
+                reconciliationAlarm: try row.optionalWord("alarm"),
+                isCapabilityOff: try row.decode("is_capability_off"))
         }
     }
 

@@ -27,6 +27,12 @@ extension PostgresChannelStore {
         }
     }
 
+    package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool {
+        let rows = try await database.query(
+            "update channels c set called_at = \(now) where \(Self.isStill(task)) returning c.id")
+        return !rows.isEmpty
+    }
+
     /// Only the lease this task was given may tell the outcome of its creation.
     private static func isStill(_ task: ChannelTask) -> PostgresQuery {
         """
@@ -68,7 +74,7 @@ extension PostgresChannelStore {
                 .channelDeleted, audit, reason: "\(task.channel.reason)",
                 """
                 update channels c set state = 'deleted', reason = null, next_attempt_at = null, leased_until = null,
-                    changed_at = \(now)
+                    doubted_at = null, examine_at = null, deletion_confirmed = true, changed_at = \(now)
                 where c.id = \(task.channel.id) and c.state = 'deleting'
                 """)
         case .notDeleted(let nextAttemptAt):

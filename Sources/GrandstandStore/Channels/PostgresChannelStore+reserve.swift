@@ -52,7 +52,8 @@ extension PostgresChannelStore {
                 throw Problem(.internalError, "The channel's row was not written.")
             }
             try await IdempotencyMark.note(channel.id, on: connection)
-            return ChannelTask(channel: channel, address: address)
+            return ChannelTask(
+                channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
         }
     }
 }

@@ -27,7 +27,7 @@ package struct PostgresChannelStore: ChannelStore {
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-        coalesce(q.value, 'registered') as management_path,
+        coalesce(q.value, 'registered') as management_path, ae.apple_asked_at,
         case when q.value is not null then coalesce(q.believed_until, '9999-01-01') end as management_path_believed_until
         """
 
@@ -46,7 +46,8 @@ package struct PostgresChannelStore: ChannelStore {
     }
 
     static func task(_ row: PostgresRow) throws -> ChannelTask {
-        ChannelTask(channel: try channel(row), address: try address(row))
+        ChannelTask(
+            channel: try channel(row), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
     }
 
     package func channel(
@@ -88,7 +89,7 @@ package struct PostgresChannelStore: ChannelStore {
     ) async throws -> Page<UnmanagedChannel> {
         let rows = try await database.query(
             """
-            select u.channel_id, u.first_seen_at, u.storage_policy
+            select \(Self.unmanagedColumns)
             from unmanaged_channels u join apps a using (bundle_id)
             where a.topic = \(bundleID.topic) and u.environment = \(environment.rawValue)::environment
                 and (\(page.cursor)::text is null or u.channel_id > \(page.cursor))
@@ -97,10 +98,14 @@ package struct PostgresChannelStore: ChannelStore {
         return Page(rows: try rows.map(Self.unmanagedChannel), limit: page.limit) { $0.channelID }
     }
 
+    static let unmanagedColumns: PostgresQuery =
+        "u.channel_id, u.first_seen_at, u.lacked_at, u.storage_policy, u.contested"
+
     static func unmanagedChannel(_ row: PostgresRow) throws -> UnmanagedChannel {
         UnmanagedChannel(
             channelID: try row.decode("channel_id"), firstSeenAt: try row.decode("first_seen_at"),
-            storagePolicy: try row.optionalWord("storage_policy"))
+            lackedAt: try row.decode("lacked_at"), storagePolicy: try row.optionalWord("storage_policy"),
+            isContested: try row.decode("contested"))
     }
 
     package func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {

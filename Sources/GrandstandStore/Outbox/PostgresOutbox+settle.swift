@@ -17,36 +17,47 @@ extension PostgresOutbox {
             "select from lanes where id = any(\(lanes)) order by id for no key update",
             Self.judge(rows, replica: replica),
         ]
+        let doubting = rows.filter(\.doubtsChannel).map(\.settlement.delivery)
+        if !doubting.isEmpty { statements.append(Self.rejectLost(doubting, replica: replica, now: now)) }
         let retried = rows.filter { $0.state == .queued }.map(\.settlement.lane)
         // A retry is pointless once newer state waits behind it.
         if !retried.isEmpty { statements.append(Self.supersede(lanes: retried, now: now)) }
         statements.append(Self.cancel(onClosed: lanes, now: now))
-        let gone = rows.filter(\.channelIsGone).map(\.settlement.delivery)
-        if !gone.isEmpty { statements += Self.missing(gone, replica: replica, now: now) }
+        if !doubting.isEmpty { statements.append(Self.doubt(doubting, replica: replica, now: now)) }
         statements.append(Self.giveBack(rows, replica: replica, now: now))
         // A closed lane's channel may retire once nothing is under way to it.
         statements.append(
             """
-            select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!gone.isEmpty)
+            select pg_notify(\(WakeTopic.channels.rawValue), '') where \(!doubting.isEmpty)
                 or exists (select from lanes where id = any(\(lanes)) and fenced_at is not null)
             """)
         try await dispatch.pipeline(statements)
     }
 
-    /// The channels of these deliveries do not exist any more, unless their lanes got others since they were sent.
-    private static func missing(_ deliveries: [Int], replica: UUID, now: Date) -> [PostgresQuery] {
-        [
-            """
-            update channels c set state = 'missing', changed_at = \(now), reason = 'APNs does not know it any more'
-            from deliveries d join lanes l on l.id = d.lane
-            where d.id = any(\(deliveries)) and l.leased_by = \(replica) and c.id = l.channel
-                and c.channel_id = d.channel_id and c.state = 'active'
-            """,
-            """
-            update lanes l set channel = null from deliveries d join channels c on c.channel_id = d.channel_id
-            where d.id = any(\(deliveries)) and l.id = d.lane and l.leased_by = \(replica) and c.id = l.channel
-            """,
-        ]
+    /// Seconds after a doubt that turned out to be wrong in which a channel is not looked into again.
+    private static let doubtRest: TimeInterval = 30
+
+    /// Of these deliveries, those whose lanes have lost the channel they were sent to: Apple's word stands.
+    private static func rejectLost(_ deliveries: [Int], replica: UUID, now: Date) -> PostgresQuery {
+        """
+        update deliveries d set state = 'rejected', settled_at = \(now), next_attempt_at = null
+        where d.id = any(\(deliveries)) and d.state = 'queued'
+            and exists (select from lanes l where l.id = d.lane and l.leased_by = \(replica))
+            and not exists (select from lanes l join channels c on c.id = l.channel
+                where l.id = d.lane and c.channel_id = d.channel_id and c.state in ('active', 'retiring'))
+        """
+    }
+
+    /// Apple refused these deliveries for want of their channels, which a reconciliation is to look into: one refusal
+    /// proves nothing. Channels that their lanes do not have any more are left alone.
+    private static func doubt(_ deliveries: [Int], replica: UUID, now: Date) -> PostgresQuery {
+        """
+        update channels c set doubted_at = \(now), reason = d.reason,
+            examine_at = greatest(\(now), c.confirmed_at + make_interval(secs => \(doubtRest)))
+        from deliveries d join lanes l on l.id = d.lane
+        where d.id = any(\(deliveries)) and l.leased_by = \(replica) and c.id = l.channel
+            and c.channel_id = d.channel_id and c.state in ('active', 'retiring') and c.doubted_at is null
+        """
     }
 
     package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
@@ -137,7 +148,8 @@ private struct SettlementRow {
     var nextAttemptAt: Date?
     /// Nothing goes to the channel before.
     var heldUntil: Date?
-    var channelIsGone = false
+    /// Apple said that it does not know the channel.
+    var doubtsChannel = false
 
     init(_ settlement: Settlement) {
         self.settlement = settlement
@@ -157,10 +169,11 @@ private struct SettlementRow {
         case .rejected(let refusal):
             state = .rejected
             reason = refusal.reason.rawValue
-        case .channelGone(let refusal):
-            state = .rejected
+        case .channelDoubted(let refusal, let next):
+            state = next == nil ? .rejected : .queued
             reason = refusal.reason.rawValue
-            channelIsGone = true
+            nextAttemptAt = next
+            doubtsChannel = true
         case .expired(let why):
             state = .expired
             reason = why

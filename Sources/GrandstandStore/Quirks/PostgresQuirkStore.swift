@@ -70,6 +70,33 @@ package struct PostgresQuirkStore: QuirkStore {
             """)
     }
 
+    package func noteCapability(
+        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+    ) async throws {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                select q.value = \(Quirk.BroadcastFeature.off.rawValue) as is_off, q.believed_until is not null
+                    and q.learned_at <= \(calledAt) and (\(isBroadcast) or q.believed_until <= \(now)) as may_end
+                from apps a left join quirks q on q.bundle_id = a.bundle_id
+                    and q.environment = \(app.environment.rawValue)::environment
+                    and q.name = \(Quirk.Name.broadcastFeature.rawValue)
+                where a.topic = \(app.bundleID.topic)
+                """)
+            guard let row = rows.first else { return }
+            let isOff = try row.decode(Bool?.self, "is_off") ?? false
+            guard isOn ? try isOff && row.decode(Bool?.self, "may_end") ?? false : !isOff else { return }
+            let value = isOn ? Quirk.BroadcastFeature.on : .off
+            let quirk = Quirk(
+                environment: app.environment, name: .broadcastFeature, value: value.rawValue, learnedAt: now,
+                evidence: evidence,
+                // When a creation may ask again.
+                believedUntil: isOn || !isBroadcast
+                    ? now : now.addingTimeInterval(PostgresChannelStore.probeInterval))
+            try await Self.conclude(quirk, for: app, AuditRows(by: .server, at: now), on: connection)
+        }
+    }
+
     /// Keeps a conclusion, logs it when it says something new, and lets go what waited for it.
     static func conclude(
         _ quirk: Quirk, for app: Audience.Selector, _ audit: AuditRows, on connection: PostgresConnection

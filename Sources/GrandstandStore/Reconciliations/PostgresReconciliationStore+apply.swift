@@ -19,9 +19,9 @@ extension PostgresReconciliationStore {
                 done.formUnion(places)
                 deletions += tasks
             }
+            let known = done.map { actions[$0] }.filter(\.takesIn).compactMap(\.channelID)
             try await connection.pipeline([
-                PostgresChannelStore.forgetting(
-                    unmanaged: done.compactMap { actions[$0].channelID }, of: run.address.app),
+                PostgresChannelStore.forgetting(unmanaged: known, of: run.address.app),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
             return (actions.indices.map(done.contains), deletions)
@@ -66,11 +66,16 @@ private struct Step {
         switch first {
         case .recreate: return ([], [])
         case .markMissing:
+            try await connection.pipeline(rejectRefused(ids))
             channels = try await read(markMissing(ids), on: connection)
             try await connection.query(PostgresChannelStore.disconnectingLanes(from: channels.map(\.id)))
         case .restore:
+            try await connection.query(makeWay(ids))
             channels = try await read(restore(ids), on: connection)
             try await connect(channels, on: connection)
+        case .confirm: channels = try await read(confirm(ids), on: connection)
+        case .release: channels = try await read(release(ids), on: connection)
+        case .contest: return (try await contest(actions, on: connection), [])
         case .settle:
             channels = try await read(settle(actions.map(\.action)), on: connection)
             try await connect(channels, on: connection)
@@ -100,9 +105,35 @@ private struct Step {
             .channelMissing, reason: "'not in APNs'' list, and APNs said so when asked for it'",
             """
             update channels c set state = case c.state when 'active' then 'missing' else 'deleted' end::channel_state,
-                reason = 'APNs does not know it any more', next_attempt_at = null, changed_at = \(now)
+                reason = 'APNs does not know it any more', next_attempt_at = null, doubted_at = null, examine_at = null,
+                changed_at = \(now)
             where c.id = any(\(ids)) and c.state in ('active', 'retiring')
             """)
+    }
+
+    /// What Apple refused to send to channels it does not have is refused for good; what waits behind it goes to the
+    /// next channel.
+    private func rejectRefused(_ ids: [UUID]) -> [PostgresQuery] {
+        [
+            "select from lanes where channel = any(\(ids)) order by id for no key update",
+            """
+            update deliveries d set state = 'rejected', settled_at = \(now), next_attempt_at = null
+            from channels c join lanes l on l.channel = c.id
+            where c.id = any(\(ids)) and c.doubted_at is not null and d.lane = l.id and d.settled_at is null
+                and d.state = 'queued' and d.attempts > 0 and d.channel_id = c.channel_id and d.reason = c.reason
+            """,
+        ]
+    }
+
+    /// Intents for an event's channel that were not asked of Apple give way to the one that is back.
+    private func makeWay(_ ids: [UUID]) -> PostgresQuery {
+        """
+        update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
+            changed_at = \(now)
+        from channels c where c.id = any(\(ids)) and c.state = 'deleted' and x.event_key = c.event_key
+            and x.bundle_id = c.bundle_id and x.environment = c.environment
+            and (x.state = 'failed' or x.state = 'creating' and x.called_at is null)
+        """
     }
 
     private func restore(_ ids: [UUID]) -> PostgresQuery {
@@ -110,8 +141,53 @@ private struct Step {
             .channelAdopted, reason: "'APNs lists it again'",
             """
             update channels c set state = 'active', reason = null, changed_at = \(now)
-            where c.id = any(\(ids)) and c.state = 'missing'
+            where c.id = any(\(ids)) and (c.state = 'missing' or c.state = 'deleted' and not c.deletion_confirmed
+                and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
+                    and x.environment = c.environment and x.state in ('creating', 'active', 'failed', 'missing')))
             """)
+    }
+
+    private func confirm(_ ids: [UUID]) -> PostgresQuery {
+        """
+        update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
+        where c.id = any(\(ids)) and c.doubted_at <= \(run.startedAt) returning \(PostgresChannelStore.columns)
+        """
+    }
+
+    /// The ledger gives the ID up, so the channel is unmanaged from now on, grace and all. Devices may follow it, so no
+    /// creation is ever settled with it: no list lacked it.
+    private func release(_ ids: [UUID]) -> PostgresQuery {
+        """
+        with changed as (
+            select c.* from channels c where c.id = any(\(ids)) and c.state = 'deleted' and not c.deletion_confirmed
+                and c.channel_id is not null for update
+        ), given_up as (
+            update channels c set channel_id = null, changed_at = \(now) from changed where c.id = changed.id
+        ), seen as (
+            insert into unmanaged_channels (bundle_id, environment, channel_id, storage_policy, first_seen_at)
+            select bundle_id, environment, channel_id, storage_policy, \(now) from changed on conflict do nothing
+        ), logged as (\(audit.insert(
+            .channelReleased, channels: "changed c", reason: "'APNs lists it again, and its event has another'")))
+        select \(PostgresChannelStore.columns) from changed c
+        """
+    }
+
+    /// - Returns: the places of those that were done.
+    private func contest(
+        _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
+    ) async throws -> [Int] {
+        let channelIDs = actions.compactMap(\.action.channelID)
+        let contested = Set(
+            try await connection.query(
+                """
+                update unmanaged_channels set contested = true
+                where bundle_id = \(run.address.bundleID.rawValue)
+                    and environment = \(run.address.environment.rawValue)::environment
+                    and channel_id = any(\(channelIDs))
+                returning channel_id
+                """
+            ).map { try $0.decode(String.self, "channel_id") })
+        return actions.filter { $0.action.channelID.map(contested.contains) ?? false }.map(\.place)
     }
 
     private func settle(_ actions: [ReconciliationAction]) -> PostgresQuery {
@@ -132,7 +208,7 @@ private struct Step {
         """
         update channels c set called_at = null, leased_until = null, changed_at = \(now),
             state = case when c.event_key is null then 'deleted' else 'creating' end::channel_state,
-            reason = case when c.event_key is null then 'APNs did not answer, and made no channel' else c.reason end,
+            reason = case when c.event_key is null then 'APNs did not answer, and no channel is surely its own' else c.reason end,
             next_attempt_at = case when c.event_key is null then null else \(now)::timestamptz end
         where c.id = any(\(ids)) and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
         returning \(PostgresChannelStore.columns)
@@ -198,10 +274,11 @@ private struct Step {
 }
 
 extension ReconciliationAction {
-    fileprivate var unmanaged: UnmanagedChannel? {
+    /// Whether the ledger has the channel afterwards.
+    fileprivate var takesIn: Bool {
         switch self {
-        case .settle(_, let channel), .adopt(let channel), .deleteUnmanaged(let channel): channel
-        default: nil
+        case .release, .contest: false
+        default: true
         }
     }
 }

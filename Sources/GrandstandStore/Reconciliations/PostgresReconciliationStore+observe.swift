@@ -11,19 +11,17 @@ extension PostgresReconciliationStore {
             try await Self.hold(run, on: connection)
             let app = run.address.app
             let results = try await connection.pipeline([
-                """
-                update app_environments set apple_count = \(listing.channelIDs.count), apple_listed_at = \(seenAt)
-                where bundle_id = \(app.bundleID.rawValue) and environment = \(app.environment.rawValue)::environment
-                """,
+                Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app),
                 // Before the channels: one that is recorded between the two is in both, not in neither.
                 """
-                select u.channel_id, u.first_seen_at, u.storage_policy from unmanaged_channels u
+                select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
                 where u.bundle_id = \(app.bundleID.rawValue)
                     and u.environment = \(app.environment.rawValue)::environment
                 order by u.first_seen_at, u.channel_id
                 """,
                 Self.entries(of: app, "c.state in ('creating', 'active', 'retiring', 'deleting', 'missing')"),
             ])
+            let lackedAt = try results[0].first?.decode(Date?.self, "lacked_at")
             let seen = try results[1].map(PostgresChannelStore.unmanagedChannel)
             var entries = try results[2].map(Self.entry)
 
@@ -31,27 +29,78 @@ extension PostgresReconciliationStore {
             var unknown = Set(listing.channelIDs).subtracting(entries.compactMap(\.channelID))
             if !unknown.isEmpty {
                 let deleted = try await connection.query(
-                    Self.entries(of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))")
+                    Self.entries(
+                        of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))", wanted: Self.isWanted)
                 ).map(Self.entry)
                 entries += deleted
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
             let fresh = unknown.subtracting(seen.map(\.channelID)).sorted()
+            // A newer list than this one may have been the first to have it.
+            let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
             try await Self.note(
-                fresh: fresh, gone: seen.map(\.channelID).filter { !unknown.contains($0) }, of: app, seenAt: seenAt,
-                on: connection)
+                fresh: fresh, gone: gone, of: app, seenAt: seenAt,
+                lackedAt: lackedAt, on: connection)
             return LedgerSnapshot(
                 entries: entries,
                 unmanaged: seen.filter { unknown.contains($0.channelID) }
-                    + fresh.map { UnmanagedChannel(channelID: $0, firstSeenAt: seenAt) },
+                    + fresh.map { UnmanagedChannel(channelID: $0, firstSeenAt: seenAt, lackedAt: lackedAt) },
                 listedAt: listedAt)
         }
     }
 
-    private static func entries(of app: Audience.Selector, _ condition: PostgresQuery) -> PostgresQuery {
+    package func witness(
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+    ) async throws {
+        try await database.transaction { connection in
+            let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
+            // A newer one was taken down meanwhile.
+            guard let row = rows.first else { return }
+            // What is known already keeps its first sight.
+            try await Self.note(
+                fresh: listing.channelIDs, gone: [], of: app, seenAt: seenAt,
+                lackedAt: try row.decode(Date?.self, "lacked_at"), on: connection)
+        }
+    }
+
+    /// Takes down that a list was read whole, unless a newer one was.
+    ///
+    /// - Returns: a row with `lacked_at`, when the list before was asked for: what it lacked has come since.
+    private static func noteList(
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+    ) -> PostgresQuery {
+        """
+        with earlier as materialized (
+            select bundle_id, environment, apple_asked_at from app_environments
+            where bundle_id = \(app.bundleID.rawValue) and environment = \(app.environment.rawValue)::environment
+                and (apple_asked_at is null or apple_asked_at < \(askedAt))
+            for update
+        )
+        update app_environments ae set apple_count = \(listing.channelIDs.count), apple_listed_at = \(seenAt),
+            apple_asked_at = \(askedAt)
+        from earlier e where ae.bundle_id = e.bundle_id and ae.environment = e.environment
+        returning e.apple_asked_at as lacked_at
+        """
+    }
+
+    /// Whether the event of the deleted channel `c` lives, has this audience, and no channel for it that Apple has or may
+    /// be making.
+    private static let isWanted: PostgresQuery = """
+        exists (select from events e join audiences u on u.event_key = e.key
+            where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
+                and u.bundle_id = c.bundle_id and u.environment = c.environment and u.storage_policy = c.storage_policy)
+            and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
+                and x.environment = c.environment
+                and (x.state in ('active', 'missing') or x.state = 'creating' and x.called_at is not null))
+        """
+
+    private static func entries(
+        of app: Audience.Selector, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
+    ) -> PostgresQuery {
         """
         select c.id, c.channel_id, c.state, c.storage_policy, c.event_key, c.changed_at, c.called_at,
-            greatest(c.next_attempt_at, c.leased_until) as settleable_at
+            greatest(c.next_attempt_at, c.leased_until) as settleable_at, c.doubted_at, c.deletion_confirmed,
+            \(wanted) as is_wanted
         from channels c
         where c.bundle_id = \(app.bundleID.rawValue) and c.environment = \(app.environment.rawValue)::environment
             and \(condition)
@@ -61,15 +110,17 @@ extension PostgresReconciliationStore {
 
     /// Takes down first sights, and forgets what Apple no longer lists or the ledger knows by now.
     private static func note(
-        fresh: [String], gone: [String], of app: Audience.Selector, seenAt: Date, on connection: PostgresConnection
+        fresh: [String], gone: [String], of app: Audience.Selector, seenAt: Date, lackedAt: Date?,
+        on connection: PostgresConnection
     ) async throws {
         var changes: [PostgresQuery] = []
         if !gone.isEmpty { changes.append(PostgresChannelStore.forgetting(unmanaged: gone, of: app)) }
         if !fresh.isEmpty {
             changes.append(
                 """
-                insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at)
-                select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt)
+                insert into unmanaged_channels (bundle_id, environment, channel_id, first_seen_at, lacked_at)
+                select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt),
+                    \(lackedAt)::timestamptz
                 from unnest(\(fresh)) as l(id)
                 where not exists (select from channels c where c.bundle_id = \(app.bundleID.rawValue)
                     and c.environment = \(app.environment.rawValue)::environment and c.channel_id = l.id)
@@ -85,7 +136,9 @@ extension PostgresReconciliationStore {
             id: try row.decode("id"), channelID: try row.decode("channel_id"), state: try row.word("state"),
             storagePolicy: try row.word("storage_policy"), eventKey: try row.optionalWord("event_key"),
             changedAt: try row.decode("changed_at"), calledAt: calledAt,
-            settleableAt: calledAt == nil ? nil : try row.decode("settleable_at"))
+            settleableAt: calledAt == nil ? nil : try row.decode("settleable_at"),
+            doubtedAt: try row.decode("doubted_at"), deletionConfirmed: try row.decode("deletion_confirmed"),
+            isWanted: try row.decode("is_wanted"))
     }
 
     package func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws {

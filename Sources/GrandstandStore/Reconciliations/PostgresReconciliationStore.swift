@@ -24,13 +24,28 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
+    /// Doubts of `ae`'s app that are to be looked into. A run looks into all of them, so one every two seconds is enough,
+    /// however many messages are refused.
+    private static func hasDoubts(at now: Date) -> PostgresQuery {
+        """
+        (ae.reconciled_at <= \(now.addingTimeInterval(-doubtInterval)) and exists (
+            select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
+                and c.examine_at <= \(now)))
+        """
+    }
+
+    /// Seconds from a run to the next that only looks into doubts; and until one that a run could not clear up is looked
+    /// into again.
+    private static let doubtInterval: TimeInterval = 2
+    private static let doubtRest: TimeInterval = 30
+
     package func claimDue(
         interval: TimeInterval, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun? {
         try await lease(
             where: """
                 (ae.reconcile_at <= \(now)
-                    or ae.reconcile_at is null and \(Self.hasSettleable(at: now))
+                    or ae.reconcile_at is null and (\(Self.hasSettleable(at: now)) or \(Self.hasDoubts(at: now)))
                     or \(interval)::float8 > 0
                         and ae.reconciled_at + make_interval(secs => \(interval)) <= \(now))
                 """, now: now, leasedUntil: leasedUntil)
@@ -95,6 +110,11 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 case when ae.reconcile_at is null then (
                     select min(greatest(c.next_attempt_at, c.leased_until)) from channels c
                     where c.bundle_id = ae.bundle_id and c.environment = ae.environment and c.called_at is not null)
+                end,
+                case when ae.reconcile_at is null then (
+                    select greatest(min(c.examine_at), ae.reconciled_at + make_interval(secs => \(Self.doubtInterval)))
+                    from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
+                        and c.examine_at is not null having count(*) > 0)
                 end))) as at
             from app_environments ae
             """
@@ -115,29 +135,41 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     package func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
     ) async throws {
-        try await database.transaction { connection in
-            try await Self.hold(run, on: connection)
-            try await connection.pipeline([
+        // A dry run looked into nothing; a run that could not tell leaves its doubts to a later one.
+        let rest: [PostgresQuery] =
+            report.applied || report.alarm != nil
+            ? [
                 """
-                insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
-                values (\(report.id), \(report.bundleID.rawValue), \(report.environment.rawValue)::environment,
-                    \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
-                """,
-                """
-                delete from reconciliations r where r.bundle_id = \(report.bundleID.rawValue)
-                    and r.environment = \(report.environment.rawValue)::environment and r.started_at < (
-                        select started_at from reconciliations
-                        where bundle_id = \(report.bundleID.rawValue)
-                            and environment = \(report.environment.rawValue)::environment
-                        order by started_at desc offset \(Self.keptReports - 1) limit 1)
-                """,
-                Self.release(run, now: now, again: again, failures: 0),
-                """
-                update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
+                update channels set examine_at = \(now.addingTimeInterval(Self.doubtRest))
                 where bundle_id = \(report.bundleID.rawValue)
                     and environment = \(report.environment.rawValue)::environment
-                """,
-            ])
+                    and examine_at <= \(now) and doubted_at <= \(run.startedAt)
+                """
+            ] : []
+        try await database.transaction { connection in
+            try await Self.hold(run, on: connection)
+            try await connection.pipeline(
+                rest + [
+                    """
+                    insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
+                    values (\(report.id), \(report.bundleID.rawValue), \(report.environment.rawValue)::environment,
+                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
+                    """,
+                    """
+                    delete from reconciliations r where r.bundle_id = \(report.bundleID.rawValue)
+                        and r.environment = \(report.environment.rawValue)::environment and r.started_at < (
+                            select started_at from reconciliations
+                            where bundle_id = \(report.bundleID.rawValue)
+                                and environment = \(report.environment.rawValue)::environment
+                            order by started_at desc offset \(Self.keptReports - 1) limit 1)
+                    """,
+                    Self.release(run, now: now, again: again, failures: 0),
+                    """
+                    update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
+                    where bundle_id = \(report.bundleID.rawValue)
+                        and environment = \(report.environment.rawValue)::environment
+                    """,
+                ])
         }
     }
 

@@ -121,7 +121,7 @@ struct SoakTests {
             case .accepted:
                 ends.add("accepted")
                 return
-            case .rejected, .channelGone:
+            case .rejected, .channelDoubted:
                 ends.add("rejected")
                 return
             case .expired:

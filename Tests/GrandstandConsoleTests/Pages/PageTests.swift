@@ -12,7 +12,7 @@ struct PageTests {
         let calm = Quota(
             bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
             byStoragePolicy: [:], forecast: Forecast(peak: 0, peakAt: Samples.now, exceedsAt: nil))
-        let page = Overview([calm, samples.quota()], capabilityOff: [])
+        let page = Overview([calm, samples.quota()])
         #expect(page.quotas.map(\.bundleID) == ["com.example.Stadium", "a.first"])
         let full = page.quotas[0]
         #expect(full.takenText == "9,610 of 9,997")
@@ -20,7 +20,7 @@ struct PageTests {
         #expect(full.level == "critical" && full.listed == "9,603 channels")
         #expect(page.quotas[1].listed == "not read yet" && page.quotas[1].exceedsAt == nil)
         #expect(page.attentions.allSatisfy { $0.subject == "com.example.Stadium, production" })
-        #expect(Overview([], capabilityOff: []).remedy == .registerApp())
+        #expect(Overview([]).remedy == .registerApp())
     }
 
     @Test func `a bar without a single place is still a bar`() throws {

@@ -12,7 +12,7 @@ extension Samples {
         return [
             SignIn(returningTo: "/console/events?state=live", fault: text),
             ProblemPage(Problem(.forbidden, text), requestID: "1a2b"),
-            Overview([quota()], capabilityOff: [app]),
+            Overview([quota()]),
             EventList(
                 Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
                 visit("/console/events", query: "cursor=x")),

@@ -42,13 +42,14 @@ struct Samples {
 
     func quota(
         _ byState: [Channel.State: Int] = [.active: 9_600, .creating: 10, .missing: 2, .failed: 1], limit: Int = 10_000,
-        unmanaged: Int = 3, alarm: ReconciliationReport.Alarm? = .capabilityOff,
+        unmanaged: Int = 3, alarm: ReconciliationReport.Alarm? = .capabilityOff, isCapabilityOff: Bool = true,
         exceedsAt: Date? = Self.now.addingTimeInterval(3_600)
     ) -> Quota {
         Quota(
             bundleID: bundleID, environment: .production, limit: limit, byState: byState, byStoragePolicy: [:],
             forecast: Forecast(peak: 10_200, peakAt: Self.now.addingTimeInterval(7_200), exceedsAt: exceedsAt),
-            apple: .init(count: 9_603, at: Self.now), unmanaged: unmanaged, alarm: alarm)
+            apple: .init(count: 9_603, at: Self.now), unmanaged: unmanaged, reconciliationAlarm: alarm,
+            isCapabilityOff: isCapabilityOff)
     }
 
     func event(_ state: Event.State = .live) -> Event {

@@ -32,7 +32,7 @@ struct AdviceTests {
 
     @Test func `a quota's troubles, the gravest first`() throws {
         let samples = try Samples()
-        let all = Attention.list(samples.quota(), isCapabilityOff: true)
+        let all = Attention.list(samples.quota())
         #expect(all.map(\.level) == ["critical", "critical", "critical", "warning", "warning", "warning"])
         for (text, attention) in zip(
             [
@@ -49,10 +49,10 @@ struct AdviceTests {
 
     @Test func `a quota in order has none; one that will not do is announced`() throws {
         let samples = try Samples()
-        let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, exceedsAt: nil)
-        #expect(Attention.list(fine, isCapabilityOff: false).isEmpty)
-        let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil)
-        let list = Attention.list(coming, isCapabilityOff: false)
+        let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
+        #expect(Attention.list(fine).isEmpty)
+        let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false)
+        let list = Attention.list(coming)
         #expect(list.map(\.level) == ["warning"])
         #expect(list.first?.text.contains("2026-11-22 01:00:00 UTC") == true)
     }

@@ -11,14 +11,16 @@ final class FakeLedger: ChannelStore {
     private struct State {
         var outcomes: [ChannelOutcome] = []
         var spare: [ChannelTask]
+        var mayBegin: Bool
     }
 
     private let state: Mutex<State>
     private let channel: Channel
 
-    init(_ channel: Channel, spare: [ChannelTask] = []) {
+    /// - Parameter mayBegin: a creation still has its lease when its call is to begin.
+    init(_ channel: Channel, spare: [ChannelTask] = [], mayBegin: Bool = true) {
         self.channel = channel
-        state = Mutex(State(spare: spare))
+        state = Mutex(State(spare: spare, mayBegin: mayBegin))
     }
 
     var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
@@ -67,6 +69,8 @@ final class FakeLedger: ChannelStore {
 
     func nextDue(now: Date) async throws -> Date? { throw NotScripted() }
 
+    func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { state.withLock { $0.mayBegin } }
+
     func beginDeletion(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask { throw NotScripted() }
@@ -84,6 +88,8 @@ final class FakeQuirks: QuirkStore {
         var quirks: [Quirk.Name: Quirk] = [:]
         var examining: Set<Quirk.Name> = []
         var abandoned = 0
+        var notes: [(isOn: Bool, evidence: String)] = []
+        var attempts = 0
     }
 
     private let state = Mutex(State())
@@ -96,6 +102,10 @@ final class FakeQuirks: QuirkStore {
 
     var learned: [Quirk] { state.withLock { Array($0.quirks.values) } }
     var abandoned: Int { state.withLock { $0.abandoned } }
+    /// How often something was to be noted.
+    var attempts: Int { state.withLock { $0.attempts } }
+    /// What was noted of the Broadcast capability.
+    var notes: [(isOn: Bool, evidence: String)] { state.withLock { $0.notes } }
 
     func quirks(of bundleID: BundleID) async throws -> [Quirk] { learned }
 
@@ -116,6 +126,14 @@ final class FakeQuirks: QuirkStore {
         }
     }
 
+    func noteCapability(
+        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+    ) async throws {
+        state.withLock { $0.attempts += 1 }
+        if fails { throw NotScripted() }
+        state.withLock { $0.notes.append((isOn, evidence)) }
+    }
+
     func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
         state.withLock { state in
             state.abandoned += 1
@@ -127,8 +145,15 @@ final class FakeQuirks: QuirkStore {
 /// Reconciliations that remember who asked for one.
 final class FakeReconciliations: ReconciliationStore {
     private let requests = Mutex<[Audience.Selector]>([])
+    private let lists = Mutex<[ChannelListing]>([])
 
     var requested: [Audience.Selector] { requests.withLock { $0 } }
+    /// Lists that were taken down before creations.
+    var witnessed: [ChannelListing] { lists.withLock { $0 } }
+
+    func witness(
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+    ) async throws { lists.withLock { $0.append(listing) } }
 
     func request(_ app: Audience.Selector, now: Date) async throws { requests.withLock { $0.append(app) } }
 

@@ -45,9 +45,8 @@ struct LookupTests {
     func lost() async throws {
         try await withStores { stores in
             try await stores.open()
-            try await stores.accept(.update())
             stores.clock.advance(by: 1)
-            try await stores.settle(try #require(try await stores.claim().first), .channelGone(.channelGone))
+            try await stores.lose(try await stores.channel())
             #expect(try await lookup(stores)?.channelID == nil)
             try await stores.provision()
             #expect(try await lookup(stores)?.channelID == (try await stores.channel()).channelID)

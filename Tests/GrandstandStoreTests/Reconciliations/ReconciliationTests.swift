@@ -139,6 +139,11 @@ struct ReconciliationTests {
             try await stores.put(.sample())
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
+            try await stores.reconciliations.witness(
+                ChannelListing(channelIDs: []), askedAt: stores.now, seenAt: stores.now, .sample())
+            stores.clock.advance(by: 0.1)
+            #expect(try await stores.channels.beginCall(of: task, now: stores.now))
+            stores.clock.advance(by: 0.1)
             try await stores.record(.unanswered(settleableAt: stores.now), of: task)
             try await stores.accept(.update())
             stores.clock.advance(by: 1)

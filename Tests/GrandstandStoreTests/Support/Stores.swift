@@ -110,6 +110,47 @@ struct Stores: Sendable {
         return try #require(page.items.last)
     }
 
+    // MARK: Reconciliations
+
+    /// Reconciles with a list of these channels; what Apple is asked for beside it has `policies`, the rest is gone.
+    ///
+    /// - Parameter apply: whether the actions are carried out; all that are must succeed.
+    @discardableResult
+    func reconcile(
+        _ listed: [String], policies: [String: StoragePolicy] = [:],
+        _ options: ReconciliationOptions = ReconciliationOptions(apply: true)
+    ) async throws -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+        let run = try await reconciliations.begin(.sample(), now: now, leasedUntil: now.addingTimeInterval(10))
+        clock.advance(by: 0.001)
+        let listing = ChannelListing(channelIDs: listed)
+        let plan = ReconciliationPlan(
+            listing, try await reconciliations.observe(listing, listedAt: now, seenAt: now, run))
+        var readings: [String: ReconciliationPlan.Reading] = [:]
+        for channelID in plan.questions(options, now: now, limit: 100) {
+            readings[channelID] = policies[channelID].map(ReconciliationPlan.Reading.exists) ?? .gone
+        }
+        let (actions, alarm) = plan.conclusions(readings, options, now: now)
+        let done = try await reconciliations.apply(
+            actions, run, by: .server, now: now, leasedUntil: now.addingTimeInterval(10)
+        ).done
+        #expect(done.allSatisfy { $0 }, "\(zip(actions, done).filter { !$1 })")
+        let report = ReconciliationReport(
+            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
+            startedAt: run.startedAt, finishedAt: now, applied: options.apply, apple: 0, ledger: 0, matched: 0,
+            missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
+        try await reconciliations.finish(run, report, again: nil, now: now)
+        return (actions, alarm)
+    }
+
+    /// A reconciliation finds that Apple has lost this channel; the app's others it has.
+    func lose(_ channel: Channel) async throws {
+        let page = try await channels.channels(
+            of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
+        let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
+        let (actions, _) = try await reconcile(others)
+        #expect(actions.map(\.name) == ["mark-missing"])
+    }
+
     /// Begins the deletion of the event's channel though the event needs it.
     func forceDeletion(of channel: Channel) async throws {
         _ = try await channels.beginDeletion(

@@ -1,0 +1,109 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// Which of the channels nobody knows were made by creations without an answer: pure.
+///
+/// Channels have no names, so nothing but time tells them apart. A channel is a creation's only if a list that was read
+/// whole shortly before the call lacked it, and if there are no more such channels than calls. Otherwise others may have
+/// made it: nobody gets it, and the creations are asked again.
+package struct CreationMatch: Sendable {
+    /// The channels that calls made.
+    package private(set) var settled: [(call: LedgerSnapshot.Entry, channel: UnmanagedChannel)] = []
+    /// Calls to be asked again.
+    package private(set) var reopened: [LedgerSnapshot.Entry] = []
+    /// Channels that a call may have made, and so may others.
+    package private(set) var contested: [UnmanagedChannel] = []
+
+    /// Seconds before a call in which a list that lacked a channel bears witness for it.
+    package static let witnessAge: TimeInterval = 60
+    /// Seconds that a call waits for a list that is whole and channels that can be read; then it is asked again, for an
+    /// event without a channel is worse than a channel that people have to look at.
+    package static let patience: TimeInterval = 60
+
+    /// - Parameters:
+    ///   - calls: those whose outcome the list tells.
+    ///   - free: channels that no call under way can have made.
+    ///   - undecided: channels that a call under way may be making.
+    ///   - isWhole: the list has all that Apple has.
+    init(
+        _ calls: [LedgerSnapshot.Entry], free: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
+        listedAt: Date
+    ) {
+        for policy in StoragePolicy.allCases {
+            let calls = calls.filter { $0.storagePolicy == policy }
+                .sorted { ($0.calledAt ?? .distantPast) < ($1.calledAt ?? .distantPast) }
+            let isFit = { (channel: UnmanagedChannel) in (channel.storagePolicy ?? policy) == policy }
+            match(
+                calls, free.filter(isFit).filter { channel in calls.contains { $0.mayHaveMade(channel) } },
+                undecided: undecided.filter(isFit), isWhole: isWhole, listedAt: listedAt)
+        }
+    }
+
+    /// The calls of one policy, and channels that have it or were not read, each of which a call may have made.
+    private mutating func match(
+        _ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
+        listedAt: Date
+    ) {
+        guard isWhole, channels.allSatisfy({ $0.storagePolicy != nil }) else {
+            let late = calls.filter { call in
+                call.settleableAt.map { $0.addingTimeInterval(Self.patience) <= listedAt } ?? false
+            }
+            reopened += late
+            contest(channels.filter { channel in late.contains { $0.mayHaveMade(channel) } })
+            return
+        }
+        let pairs = Self.pairs(calls, channels)
+        if pairs == nil { contest(channels) }
+        for (index, call) in calls.enumerated() {
+            if let channel = pairs?[index] {
+                settled.append((call, channels[channel]))
+            } else if pairs == nil && channels.contains(where: call.mayHaveMade)
+                || !undecided.contains(where: call.mayHaveMade)
+            {
+                reopened.append(call)
+            }
+        }
+    }
+
+    private mutating func contest(_ channels: [UnmanagedChannel]) {
+        for channel in channels where !contested.contains(where: { $0.channelID == channel.channelID }) {
+            contested.append(channel)
+        }
+    }
+
+    /// A call for every channel, by their indexes; `nil`: others made some of them.
+    private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
+        var channelOfCall: [Int: Int] = [:]
+        // Kuhn's augmenting paths: the earliest call that can do without what it has makes way.
+        func place(_ channel: Int, _ tried: inout Set<Int>) -> Bool {
+            for call in calls.indices where calls[call].hasSurelyMade(channels[channel]) && tried.insert(call).inserted
+            {
+                if let other = channelOfCall[call], !place(other, &tried) { continue }
+                channelOfCall[call] = channel
+                return true
+            }
+            return false
+        }
+        let ordered = channels.indices.sorted { channels[$0].firstSeenAt < channels[$1].firstSeenAt }
+        for channel in ordered {
+            var tried: Set<Int> = []
+            guard place(channel, &tried) else { return nil }
+        }
+        return channelOfCall
+    }
+}
+
+extension LedgerSnapshot.Entry {
+    /// Whether this creation can have made the channel: it was not there before the call, and came before the call's
+    /// outcome counted as known.
+    func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {
+        guard let calledAt, calledAt <= channel.firstSeenAt else { return false }
+        return (channel.lackedAt ?? .distantPast) < (settleableAt ?? .distantFuture)
+    }
+
+    /// Whether, besides, a list shortly before the call lacked the channel.
+    fileprivate func hasSurelyMade(_ channel: UnmanagedChannel) -> Bool {
+        guard mayHaveMade(channel), let calledAt, let lackedAt = channel.lackedAt else { return false }
+        return lackedAt >= calledAt.addingTimeInterval(-CreationMatch.witnessAge)
+    }
+}

@@ -1,0 +1,85 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+
+/// Reads Apple's list before a creation is asked for, unless one was read lately: if the call goes unanswered, only what
+/// that list lacked can be its channel. One list serves all creations of an app for half a minute.
+struct ListWitness: Sendable {
+    private let calls: ManagementCalls
+    private let reconciliations: any ReconciliationStore
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let turnstile = Turnstile<Audience.Selector, Void>()
+    private let memory = Memory()
+
+    /// Seconds for which a list serves: well below the age at which it bears no witness any more.
+    private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
+
+    /// Seconds after a list that could not be had before one is asked for again.
+    private static let rest: TimeInterval = 5
+
+    init(
+        calls: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.calls = calls
+        self.reconciliations = reconciliations
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Makes sure that a list bears witness for the creation. Without one the creation is asked for all the same: an
+    /// event without a channel is worse than a channel that people have to look at.
+    ///
+    /// - Returns: whether the list is younger than the task's lease, so that the creation begins later than that says.
+    func see(_ task: ChannelTask) async -> Bool {
+        let app = task.address.app
+        let latest = [task.listAskedAt, memory.askedAt(app)].compactMap { $0 }.max()
+        if let latest, now().timeIntervalSince(latest) < Self.freshness {
+            return latest > task.listAskedAt ?? .distantPast
+        }
+        if let failed = memory.failedAt(app), now().timeIntervalSince(failed) < Self.rest { return false }
+        _ = await turnstile.pass(app, waits: true) {
+            await read(task.address)
+            return ((), ())
+        }
+        return true
+    }
+
+    private func read(_ address: APNsAddress) async {
+        let askedAt = now()
+        guard case .accepted(let listing, _) = await calls.list(at: address) else {
+            return memory.note(failure: now(), address.app)
+        }
+        do {
+            try await reconciliations.witness(listing, askedAt: askedAt, seenAt: now(), address.app)
+            memory.note(list: askedAt, address.app)
+        } catch {
+            logger.warning(
+                "APNs' list was not taken down; should the creation go unanswered, people have to look",
+                metadata: ["app": "\(address.bundleID)", "error": "\(error)"])
+        }
+    }
+
+    /// When the lists that were taken down here were asked for: tasks that were leased before do not know.
+    private final class Memory: Sendable {
+        private struct Times {
+            var list: Date?
+            var failure: Date?
+        }
+
+        private let times = Mutex<[Audience.Selector: Times]>([:])
+
+        func askedAt(_ app: Audience.Selector) -> Date? { times.withLock { $0[app]?.list } }
+
+        func failedAt(_ app: Audience.Selector) -> Date? { times.withLock { $0[app]?.failure } }
+
+        func note(list askedAt: Date, _ app: Audience.Selector) { times.withLock { $0[app] = Times(list: askedAt) } }
+
+        func note(failure: Date, _ app: Audience.Selector) {
+            times.withLock { $0[app, default: Times()].failure = failure }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Testing
+
+/// What Apple says once is looked into before it counts; what others made stays theirs; an alarm says what is so.
+@Suite(.timeLimit(.minutes(5)))
+struct DoubtTests {
+    private static let message = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#
+    private static let quiet = [
+        "GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0",
+        "GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5",
+    ]
+
+    @Test(arguments: [APNsReason.channelNotRegistered, .badChannelId])
+    func `one false refusal: the channel stays, and the same message goes again`(_ reason: APNsReason) async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            let channels = try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
+            let settled = try await stage.settled(try await stage.broadcast(Self.message))
+            #expect(settled.deliveryStates == ["accepted"])
+            #expect(settled["deliveries"]?[0]?["attempts"]?.int == 2)
+            let sent = stage.simulator.journal().map(\.request).filter(\.isBroadcast)
+            #expect(sent.count == 2 && sent[0].body == sent[1].body)
+            #expect(Set(sent.compactMap { $0[header: "apns-request-id"] }).count == 1)
+            try await until("the doubt is gone") {
+                let channel = try await stage.api("GET", "/v1/events/derby").json["audiences"]?[0]?["channel"]
+                return channel?["reason"]?.string == nil
+            }
+            let report = try await stage.reconcile(#"{"apply": true}"#)
+            #expect(report["actions"]?.items == [])
+            #expect(try await stage.activeChannels(of: "derby") == channels)
+            #expect(stage.atApple().map(\.id) == channels)
+            #expect(!stage.simulator.journal().contains { $0.request.isDeletion })
+            #expect(try await stage.audited("channel.missing").isEmpty)
+        }
+    }
+
+    @Test func `what Apple lost is replaced within seconds of the first refusal`() async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putLiveEvent("friendly")
+            try await stage.putEvent("derby")
+            let lost = try await stage.activeChannels(of: "derby")
+            try await AppleConsole.with(stage.simulator) { try await $0.delete(lost[0]) }
+            let settled = try await stage.settled(try await stage.broadcast(Self.message))
+            #expect(settled.deliveryStates == ["rejected"])
+            #expect(settled["deliveries"]?[0]?["reason"]?.string == "ChannelNotRegistered")
+            let found = try await until("the event has another channel") {
+                let channels = try await stage.activeChannels(of: "derby")
+                return channels == lost ? nil : channels
+            }
+            #expect(try await stage.settled(try await stage.broadcast(Self.message)).deliveryStates == ["accepted"])
+            #expect(stage.atApple().map(\.id).contains(found[0]))
+            #expect(try await stage.audited("channel.missing").map { $0["channelId"]?.string } == lost)
+        }
+    }
+
+    @Test func `on a new app others made a channel, and our creation went unanswered: theirs stays theirs`()
+        async throws
+    {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            let theirs = try await AppleConsole.with(stage.simulator) { try await $0.create() }
+            // Apple's list cannot be had before the creation, and the answer to that is lost.
+            stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isList }
+            stage.simulator.dropNext(1) { $0.isCreation }
+            try await stage.putEvent("derby")
+            let channels = try await stage.activeChannels(of: "derby")
+            #expect(channels != [theirs])
+            #expect(try await stage.quota()["alarm"]?.string == "ambiguous-creation")
+            #expect(try await stage.quota()["unmanaged"]?.int == 2)
+            let report = try await stage.reconcile(#"{"apply": true}"#)
+            #expect(report["alarm"]?.string == "ambiguous-creation")
+            #expect(stage.atApple().map(\.id).contains(theirs))
+            #expect(!stage.simulator.journal().contains { $0.request.isDeletion })
+            _ = try await stage.reconcile(#"{"apply": true, "adopt": true}"#)
+            #expect(try await stage.quota()["alarm"] == .null)
+        }
+    }
+
+    @Test func `what others make beside us is told from what an unanswered creation made`() async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            let theirs = try await AppleConsole.with(stage.simulator) { try await $0.create() }
+            stage.simulator.dropNext(1) { $0.isCreation }
+            try await stage.putEvent("derby")
+            let channels = try await stage.activeChannels(of: "derby")
+            #expect(channels != [theirs] && stage.atApple().count == 2)
+            #expect(try await stage.quota()["alarm"] == .null)
+        }
+    }
+
+    @Test func `capability off: a refused broadcast raises the alarm at once, everywhere, and one accepted ends it`()
+        async throws
+    {
+        try await Stage.place(settings: Self.quiet, options: { $0.capitals = .accepted }) { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isBroadcast }
+                let refused = try await stage.settled(try await stage.broadcast(Self.message))
+                #expect(refused.deliveryStates == ["rejected"])
+                #expect(refused["deliveries"]?[0]?["reason"]?.string == "BroadcastFeatureNotEnabled")
+                #expect(try await stage.quota()["alarm"]?.string == "capability-off")
+                let doctor = await Doctor(environment: environment, logger: Stage.logger).run(app: nil)
+                let check = try #require(doctor.checks.first { $0.name == "alarms" })
+                #expect(check.outcome == .failed && check.detail.contains("capability-off"))
+
+                #expect(try await stage.settled(try await stage.broadcast(Self.message)).deliveryStates == ["accepted"])
+                #expect(try await stage.quota()["alarm"] == .null)
+            }
+        }
+    }
+
+    @Test func `a refused list raises the same alarm, and the next list ends it`() async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isList }
+            let refused = try await stage.api("POST", Stage.reconciliations, "{}")
+            #expect(refused.json["apns"]?["reason"]?.string == "BroadcastFeatureNotEnabled")
+            #expect(try await stage.quota()["alarm"]?.string == "capability-off")
+            _ = try await stage.reconcile("{}")
+            #expect(try await stage.quota()["alarm"] == .null)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Apple refuses a message because it does not know the channel: one refusal is a doubt, and a list decides.
+@Suite("Outbox: channels in doubt")
+struct DoubtTests {
+    /// What the dispatcher makes of a first refusal.
+    private func doubt(_ stores: Stores, _ delivery: ClaimedDelivery, _ last: Bool = false) async throws {
+        try await stores.settle(
+            delivery, .channelDoubted(.channelGone, next: last ? nil : stores.now.addingTimeInterval(1)))
+    }
+
+    private func dueRun(_ stores: Stores) async throws -> ReconciliationRun? {
+        try await stores.reconciliations.claimDue(
+            interval: 0, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+    }
+
+    @Test("a false refusal: a run is due within seconds, the channel stays with its event, the same message goes again")
+    func falseRefusal() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            stores.clock.advance(by: 60)
+            let channel = try await stores.channel()
+            let channelID = try #require(channel.channelID)
+            let broadcast = try await stores.accept(.update(#"{"n":1}"#))
+            let first = try #require(try await stores.claim().first)
+            #expect(try await dueRun(stores) == nil)
+            try await doubt(stores, first)
+            #expect(try await stores.channel().state == .active)
+            #expect(try await stores.channel().reason == "ChannelNotRegistered")
+            let due = try #require(try await stores.reconciliations.nextDue(interval: 0, now: stores.now))
+            #expect(due.timeIntervalSince(stores.now) <= 2)
+
+            stores.clock.advance(by: 0.5)
+            let (actions, alarm) = try await stores.reconcile([channelID], policies: [channelID: channel.storagePolicy])
+            #expect(actions.map(\.name) == ["confirm"])
+            #expect(alarm == nil)
+            try await stores.align()
+            let present = try await stores.channel()
+            #expect(present.id == channel.id && present.state == .active && present.reason == nil)
+            stores.clock.advance(by: 1)
+            let second = try #require(try await stores.claim().first)
+            #expect(second.message == first.message && second.attempts == 2)
+            try await stores.settle(second, .ok)
+            #expect(try await stores.state(of: broadcast) == .accepted)
+            #expect(try await dueRun(stores) == nil)
+        }
+    }
+
+    @Test("a refusal that is repeated is looked into every half minute, and rejected in the end")
+    func repeated() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            stores.clock.advance(by: 60)
+            let channelID = try #require(try await stores.channel().channelID)
+            let broadcast = try await stores.accept(.update())
+            try await doubt(stores, try #require(try await stores.claim().first))
+            stores.clock.advance(by: 1)
+            try await stores.reconcile([channelID], policies: [channelID: .mostRecentMessageStored])
+            stores.clock.advance(by: 1)
+            try await doubt(stores, try #require(try await stores.claim().first), true)
+            #expect(try await stores.state(of: broadcast) == .rejected)
+            #expect(try await stores.delivery(of: broadcast).reason == "ChannelNotRegistered")
+            #expect(try await stores.channel().state == .active)
+            stores.clock.advance(by: 20)
+            #expect(try await dueRun(stores) == nil)
+            stores.clock.advance(by: 10)
+            #expect(try await dueRun(stores) != nil)
+        }
+    }
+
+    @Test("a list that cannot be read leaves the doubt, and the runs take their time")
+    func unreadable() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            stores.clock.advance(by: 60)
+            try await stores.accept(.update())
+            try await doubt(stores, try #require(try await stores.claim().first))
+            let run = try #require(try await dueRun(stores))
+            try await stores.reconciliations.fail(run, again: stores.now.addingTimeInterval(8), now: stores.now)
+            stores.clock.advance(by: 7)
+            #expect(try await dueRun(stores) == nil)
+            stores.clock.advance(by: 1)
+            #expect(try await dueRun(stores) != nil)
+        }
+    }
+
+    @Test(
+        "what Apple confirms gone is missing and replaced: the message refused is rejected, the next goes to the new one"
+    )
+    func gone() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.open("other")
+            let other = try #require(try await stores.channel(of: "other").channelID)
+            stores.clock.advance(by: 60)
+            let lost = try await stores.channel()
+            let first = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
+            let claimed = try #require(try await stores.claim().first)
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            try await doubt(stores, claimed)
+            stores.clock.advance(by: 0.5)
+            #expect(try await stores.reconcile([other]).actions.map(\.name) == ["mark-missing"])
+            #expect(try await stores.state(of: first) == .rejected)
+            #expect(try await stores.delivery(of: first).reason == "ChannelNotRegistered")
+            #expect(try await stores.channel().state == .missing)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.forgotten() == 0)
+
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let replacement = try await stores.channel()
+            #expect(replacement.state == .active && replacement.id != lost.id)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.channelID == replacement.channelID)
+            #expect(sent.text.contains(#"{"n":2}"#))
+            #expect(try sent.timestamp > claimed.timestamp)
+            #expect(try await stores.delivery(of: second).channelID == replacement.channelID)
+
+            // Listed again, after all: devices may follow it, and nobody asked Apple to delete it.
+            let again = [other, try #require(lost.channelID), try #require(replacement.channelID)]
+            #expect(try await stores.reconcile(again).actions.map(\.name) == ["release"])
+            let unmanaged = try await stores.channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+            #expect(unmanaged.items.map(\.channelID) == [lost.channelID])
+            #expect(unmanaged.items.first?.lackedAt == nil)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.reconcile(again).actions.isEmpty)
+        }
+    }
+
+    @Test("what was given up and is listed again serves its event, if that got no other meanwhile")
+    func back() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.open("other")
+            let other = try #require(try await stores.channel(of: "other").channelID)
+            let lost = try await stores.channel()
+            try await stores.accept(.update())
+            stores.clock.advance(by: 1)
+            try await stores.lose(lost)
+            try await stores.align()
+            // Another is meant to be made, and Apple was not asked yet.
+            #expect(try await stores.channel().id != lost.id)
+            stores.clock.advance(by: 1)
+            let channelID = try #require(lost.channelID)
+            #expect(try await stores.reconcile([other, channelID]).actions.map(\.name) == ["restore"])
+            #expect(try await stores.claimChannels().isEmpty)
+            let back = try await stores.channels.channel(lost.id, of: .sample(), in: .production)
+            #expect(back?.state == .active)
+            #expect(try await stores.sendOne().message.channelID == channelID)
+        }
+    }
+
+    @Test("what Apple confirmed to have deleted, and lists all the same, is deleted again")
+    func deletedAgain() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.open("other")
+            let other = try #require(try await stores.channel(of: "other").channelID)
+            let channel = try await stores.channel()
+            try await stores.forceDeletion(of: channel)
+            try await stores.deleted(channel)
+            stores.clock.advance(by: 1)
+            let listed = [other, try #require(channel.channelID)]
+            #expect(try await stores.reconcile(listed).actions.map(\.name) == ["delete-again"])
+        }
+    }
+
+    @Test("the late news that an earlier channel is gone does not touch the one in its place")
+    func lateNews() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            let broadcast = try await stores.accept(.update())
+            let claimed = try #require(try await stores.claim().first)
+            try await stores.forceDeletion(of: old)
+            stores.clock.advance(by: 0.5)
+            try await stores.provision()
+            try await stores.deleted(old)
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            try await doubt(stores, claimed)
+            #expect(try await stores.state(of: broadcast) == .rejected)
+            #expect(try await stores.channel().reason == nil)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// An unanswered creation on an app that others use as well: no channel of theirs is given to an event.
+@Suite("Reconciliations: witnesses", .timeLimit(.minutes(5)))
+struct WitnessTests {
+    /// A creation that Apple did not answer, of `mostRecentMessageStored`.
+    private func lostCall(_ stores: Stores, witness listed: [String]?) async throws {
+        try await stores.put(.sample())
+        try await stores.align()
+        let task = try #require(try await stores.claimChannels().first)
+        if let listed {
+            try await stores.reconciliations.witness(
+                ChannelListing(channelIDs: listed), askedAt: stores.now, seenAt: stores.now, .sample())
+            stores.clock.advance(by: 0.1)
+            #expect(try await stores.channels.beginCall(of: task, now: stores.now))
+        }
+        stores.clock.advance(by: 0.1)
+        try await stores.record(.unanswered(settleableAt: stores.now), of: task)
+        stores.clock.advance(by: 1)
+    }
+
+    private func quota(_ stores: Stores) async throws -> Quota {
+        try #require(
+            try await stores.channels.quotas(now: stores.now, retireAfter: 0).first { $0.environment == .production })
+    }
+
+    private let policies: [String: StoragePolicy] = [
+        "theirs": .mostRecentMessageStored, "made": .mostRecentMessageStored,
+    ]
+
+    @Test(
+        "a new app, and no list before the call: nothing is taken, an alarm stands, the event gets a channel of its own"
+    )
+    func noList() async throws {
+        try await withStores { stores in
+            try await lostCall(stores, witness: nil)
+            let (actions, alarm) = try await stores.reconcile(["theirs"], policies: policies)
+            #expect(actions.map(\.name) == ["reopen", "contest"])
+            #expect(alarm == .ambiguousCreation)
+            #expect(try await quota(stores).alarm == .ambiguousCreation)
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(channel.state == .active && channel.channelID != "theirs")
+            // It stands while there is something to be looked at, for a day.
+            let mine = try #require(channel.channelID)
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.reconcile([mine, "theirs"]).alarm == .ambiguousCreation)
+            #expect(try await stores.reconcile([mine]).alarm == nil)
+        }
+    }
+
+    @Test("what the list before the call had is nobody's creation")
+    func before() async throws {
+        try await withStores { stores in
+            try await lostCall(stores, witness: ["theirs"])
+            let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
+            #expect(actions.map(\.name) == ["settle"])
+            #expect(actions.first?.channelID == "made")
+            #expect(alarm == nil)
+            #expect(try await stores.channel().channelID == "made")
+        }
+    }
+
+    @Test("two that came since, and one call: none is taken")
+    func tooMany() async throws {
+        try await withStores { stores in
+            try await lostCall(stores, witness: [])
+            let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
+            #expect(actions.map(\.name) == ["reopen", "contest", "contest"])
+            #expect(alarm == .ambiguousCreation)
+            // The next call has the list just read for its witness.
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            #expect(task.listAskedAt == stores.now)
+            stores.clock.advance(by: 0.1)
+            try await stores.record(.unanswered(settleableAt: stores.now), of: task)
+            stores.clock.advance(by: 1)
+            let again = try await stores.reconcile(
+                ["theirs", "made", "again"], policies: ["again": .mostRecentMessageStored])
+            #expect(again.actions.map(\.channelID) == ["again"])
+            #expect(try await stores.channel().channelID == "again")
+        }
+    }
+
+    @Test("an older list does not take the place of a newer one, nor end what that saw first")
+    func order() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let early = stores.now
+            let run = try await stores.reconciliations.begin(
+                .sample(), now: early, leasedUntil: early.addingTimeInterval(10))
+            let late = stores.clock.advance(by: 1)
+            try await stores.reconciliations.witness(
+                ChannelListing(channelIDs: ["x"]), askedAt: late, seenAt: late, .sample())
+            let snapshot = try await stores.reconciliations.observe(
+                ChannelListing(channelIDs: []), listedAt: early, seenAt: late, run)
+            #expect(snapshot.unmanaged.isEmpty)
+            let page = try await stores.channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+            #expect(page.items.map(\.firstSeenAt) == [late])
+            #expect(try await quota(stores).apple == Quota.Listed(count: 1, at: late))
+        }
+    }
+
+    @Test("a call whose lease has gone to somebody else does not begin")
+    func lost() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            try await stores.record(.notCreated(state: .creating, nextAttemptAt: stores.now), of: task)
+            _ = try await stores.claimChannels()
+            #expect(try await !stores.channels.beginCall(of: task, now: stores.now))
+        }
+    }
+}

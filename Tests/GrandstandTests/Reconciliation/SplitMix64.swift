@@ -1,0 +1,30 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// SplitMix64, so that a seed is a case.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func chance(_ probability: Double) -> Bool { .random(in: 0..<1, using: &self) < probability }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: values.indices, using: &self)] }
+
+    mutating func policy() -> StoragePolicy { pick(StoragePolicy.allCases) }
+
+    mutating func uuid() -> UUID {
+        let (high, low) = (next().bigEndian, next().bigEndian)
+        let bytes = withUnsafeBytes(of: (high, low)) { Array($0) }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// When the list of every scene was asked for, and when every world begins.
+let sceneTime = Date(timeIntervalSince1970: 1_000_000)
