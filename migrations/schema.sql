@@ -515,6 +515,9 @@ CREATE TABLE public.deliveries (
     reason text,
     settled_at timestamp with time zone,
     content_before uuid,
+    rings_until timestamp with time zone,
+    content_of uuid,
+    content_sent boolean DEFAULT false NOT NULL,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 )

@@ -14,14 +14,24 @@ package struct DeliveryPlan: Sendable, Hashable {
     package var priority: APNsPriority
     /// When the server stops trying.
     package var expiresAt: Date
+    /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
+    package var ringsUntil: Date?
     package var items: [Item]
     /// What the organiser should know though it was accepted.
     package var warnings: [String]
 
+    /// Seconds for which an alert rings when nothing else is said.
+    package static let alertFreshness: TimeInterval = 900
+
     /// Plans `request` for `audiences`, those of the event that it reaches.
     ///
+    /// - Parameter alertFreshness: seconds for which an alert rings, unless the organiser says how long the message is
+    ///   worth sending.
     /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences the event lacks.
-    package init(_ request: BroadcastRequest, audiences: [Audience], now: Date) throws(Problem) {
+    package init(
+        _ request: BroadcastRequest, audiences: [Audience], now: Date,
+        alertFreshness: TimeInterval = alertFreshness
+    ) throws(Problem) {
         let chosen = try Self.choose(request.audiences, from: audiences)
         let expiration: Expiration =
             if let value = request.apnsExpiration {
@@ -51,6 +61,9 @@ package struct DeliveryPlan: Sendable, Hashable {
         payload = request.payload
         priority = request.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
         expiresAt = expiration.deadline(now: now)
+        if payload.alert != nil {
+            ringsUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
+        }
         items = chosen.map {
             Item(audience: $0, apnsExpiration: expiration.header(for: $0.storagePolicy, now: now))
         }

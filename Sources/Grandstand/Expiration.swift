@@ -34,6 +34,14 @@ package enum Expiration: Sendable, Hashable {
         }
     }
 
+    /// Whether the organiser said how long the content is worth sending.
+    package var isTimed: Bool {
+        switch self {
+        case .standard, .header(0): false
+        case .after, .header: true
+        }
+    }
+
     /// Why this expiration cannot be sent to a channel with `policy`, or `nil` when it can.
     package func objection(for policy: StoragePolicy, now: Date) -> String? {
         guard case .header(let value) = self, value != 0 else { return nil }

@@ -46,6 +46,7 @@ extension Configuration {
         connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64) ?? 2
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
+        alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
         retireAfter = try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400
         reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
         reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600

@@ -64,6 +64,8 @@ package struct Configuration: Sendable {
     package var requestTimeout: Duration
     /// Seconds between two messages of one lane; 0: none.
     package var laneInterval: TimeInterval
+    /// Seconds for which an alert rings when its organiser does not say.
+    package var alertFreshness: TimeInterval
     /// Seconds an ended event's channel is kept at least.
     package var retireAfter: TimeInterval
     /// Seconds between reconciliations of one app and environment; 0: only when a creation went unanswered.

@@ -170,7 +170,8 @@ package struct Server: Sendable {
                 interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
                 deleteBudget: configuration.reconcileDeleteBudget),
             now: now, mayClaim: mayClaim, logger: logger)
-        scheduler = Scheduler(outbox: outbox, signals: signals, now: now, logger: logger)
+        let plan = Intake.planning(alertFreshness: configuration.alertFreshness)
+        scheduler = Scheduler(outbox: outbox, plan: plan, signals: signals, now: now, logger: logger)
         dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
                 environment: environment, outbox: outbox, departures: departures,
@@ -220,7 +221,7 @@ package struct Server: Sendable {
                 reconciliationDesk: ReconciliationDesk(
                     store: reconciliations, reconciliation: reconciliation, desk: desk, now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
-                intake: Intake(outbox: outbox, now: now),
+                intake: Intake(outbox: outbox, plan: plan, now: now),
                 webhooks: PostgresWebhookStore(store), webhookNetworks: configuration.webhookNetworks, views: views,
                 readiness: { await Readiness(of: database, gateway) },
                 retireAfter: configuration.retireAfter, pages: .console(console), now: now))

@@ -4,6 +4,7 @@ package import Grandstand
 /// Where broadcasts come in: each is planned by the pure `DeliveryPlan` and made durable before it is answered.
 package struct Intake: Sendable {
     private let outbox: any Outbox
+    private let plan: DeliveryPlanning
     private let now: @Sendable () -> Date
     private let bulk = Semaphore(places: bulkPlaces)
     private let batches = Semaphore(places: batchPlaces)
@@ -17,8 +18,11 @@ package struct Intake: Sendable {
     /// Smaller calls with several items that are accepted at a time.
     static let batchPlaces = 2
 
-    package init(outbox: any Outbox, now: @escaping @Sendable () -> Date) {
+    package init(
+        outbox: any Outbox, plan: @escaping DeliveryPlanning = planning(), now: @escaping @Sendable () -> Date
+    ) {
         self.outbox = outbox
+        self.plan = plan
         self.now = now
     }
 
@@ -37,7 +41,7 @@ package struct Intake: Sendable {
 
     /// Accepts many broadcasts in order, each on its own, in one commit. The caller has waited for its turn.
     package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
-        try await outbox.accept(items, now: now(), plan: Self.plan)
+        try await outbox.accept(items, now: now(), plan: plan)
     }
 
     /// Where a call with so many items waits for its turn, before it takes a connection: those who wait would hold all
@@ -48,7 +52,11 @@ package struct Intake: Sendable {
     }
 
     /// The rule the outbox asks inside its transaction.
-    static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
-        try DeliveryPlan(request, audiences: audiences, now: now)
+    ///
+    /// - Parameter alertFreshness: seconds for which an alert rings when its organiser does not say.
+    package static func planning(alertFreshness: TimeInterval = DeliveryPlan.alertFreshness) -> DeliveryPlanning {
+        { request, audiences, now throws(Problem) in
+            try DeliveryPlan(request, audiences: audiences, now: now, alertFreshness: alertFreshness)
+        }
     }
 }

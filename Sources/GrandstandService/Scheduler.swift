@@ -10,14 +10,17 @@ package final class Scheduler: Service {
     private static let batch = 100
 
     private let outbox: any Outbox
+    private let plan: DeliveryPlanning
     private let signals: any WakeSignals
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     package init(
-        outbox: any Outbox, signals: any WakeSignals, now: @escaping @Sendable () -> Date, logger: Logger
+        outbox: any Outbox, plan: @escaping DeliveryPlanning, signals: any WakeSignals,
+        now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.outbox = outbox
+        self.plan = plan
         self.signals = signals
         self.now = now
         self.logger = logger
@@ -39,7 +42,7 @@ package final class Scheduler: Service {
     /// - Returns: how long to sleep unless woken.
     private func promote() async -> Duration {
         do {
-            while try await outbox.promote(now: now(), limit: Self.batch, plan: Intake.plan) > 0 {}
+            while try await outbox.promote(now: now(), limit: Self.batch, plan: plan) > 0 {}
             guard let next = try await outbox.nextScheduled() else { return Self.pollInterval }
             return min(Self.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
         } catch is CancellationError {

@@ -49,7 +49,9 @@ struct LaneTests {
             for id in [first, alert, stale, end] { states.append(try await stage.settled(id).deliveryStates) }
             #expect(states == [["accepted"], ["accepted"], ["superseded"], ["accepted"]])
             let sent = try await stage.sent(3)
-            #expect(zip(sent, [1, 2, 4]).allSatisfy { $0.text.contains(#"{"n": \#($1)}"#) })
+            // The alert takes the newest state with it.
+            #expect(zip(sent, [1, 4, 4]).allSatisfy { $0.text.contains(#"{"n": \#($1)}"#) })
+            #expect(sent.map { $0.text.contains("Full time") } == [false, true, false])
             let timestamps = sent.compactMap(\.timestamp)
             #expect(timestamps.count == 3 && timestamps == Array(Set(timestamps)).sorted())
         }
@@ -66,7 +68,7 @@ struct LaneTests {
             let clock = ContinuousClock()
             let start = clock.now
             for n in 0..<60 {
-                let alert = n == 20 || n == 40 ? #", "alert": {"title": "Goal"}"# : ""
+                let alert = n == 20 || n == 40 ? #", "alert": {"title": "Goal \#(n)"}"# : ""
                 ids.append(
                     try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}\#(alert)}"#))
             }
@@ -86,7 +88,11 @@ struct LaneTests {
             let requests = try await stage.sent(sent)
             let numbers = requests.compactMap { $0.json["aps"]?["content-state"]?["n"]?.int }
             #expect(numbers == numbers.sorted() && numbers.last == 60)
-            #expect(numbers.contains(20) && numbers.contains(40))
+            for n in [20, 40] {
+                let ringing = requests.filter { $0.text.contains("Goal \(n)") }
+                #expect(ringing.count == 1)
+                #expect(ringing.allSatisfy { ($0.json["aps"]?["content-state"]?["n"]?.int ?? 0) >= n })
+            }
             let timestamps = requests.compactMap(\.timestamp)
             #expect(timestamps == Array(Set(timestamps)).sorted() && timestamps.count == sent)
         }

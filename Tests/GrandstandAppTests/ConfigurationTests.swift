@@ -22,6 +22,7 @@ struct ConfigurationTests {
         #expect(configuration.connections == 2)
         #expect(configuration.requestTimeout == .seconds(5))
         #expect(configuration.laneInterval == 1)
+        #expect(configuration.alertFreshness == 900)
         #expect(configuration.retireAfter == 14_400)
         #expect(configuration.drain == .seconds(10))
         #expect(configuration.logLevel.rawValue == "info")
@@ -56,6 +57,7 @@ struct ConfigurationTests {
             "GRANDSTAND_APNS_CONNECTIONS": "5",
             "GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5",
             "GRANDSTAND_LANE_INTERVAL": "0.25",
+            "GRANDSTAND_ALERT_FRESH": "120",
             "GRANDSTAND_RETIRE_AFTER": "60",
             "GRANDSTAND_DRAIN_SECONDS": "0",
             "GRANDSTAND_ROLES": "dispatch, api",
@@ -77,6 +79,7 @@ struct ConfigurationTests {
         #expect(configuration.connections == 5)
         #expect(configuration.requestTimeout == .milliseconds(500))
         #expect(configuration.laneInterval == 0.25)
+        #expect(configuration.alertFreshness == 120)
         #expect(configuration.retireAfter == 60)
         #expect(configuration.drain == .zero)
         #expect(configuration.roles == [.api, .dispatch])
@@ -114,6 +117,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_APNS_CONNECTIONS", ["0", "65", "two"]),
         ("GRANDSTAND_APNS_REQUEST_TIMEOUT", ["0", "301", "5s", "nan", "inf", "-1"]),
         ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
+        ("GRANDSTAND_ALERT_FRESH", ["0", "-1", "28801", "15m", "nan"]),
         ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
         ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),

@@ -27,7 +27,9 @@ extension Acceptance {
             guard let claim = departures.claim(rows.count, in: environment) else { continue }
             let clock = Int(claim.at.timeIntervalSince1970.rounded(.down))
             let ordered = rows.filter { urgent.contains($0.lane) } + rows.filter { !urgent.contains($0.lane) }
-            for row in ordered.prefix(claim.limit) where row.expiresAt > claim.at {
+            // What goes without its alert is a claim's to decide.
+            for row in ordered.prefix(claim.limit)
+            where row.expiresAt > claim.at && row.ringsUntil ?? .distantFuture > claim.at {
                 guard let idle = row.idle, idle.lastTimestamp < clock + PostgresOutbox.timestampLead else { continue }
                 leave(row, Departure(claim: claim, timestamp: max(clock, idle.lastTimestamp + 1)))
             }

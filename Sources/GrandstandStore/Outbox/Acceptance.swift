@@ -41,7 +41,8 @@ struct Acceptance {
         let broadcastID: UUID
         let lane: Int
         let isEnd: Bool
-        let isAlerting: Bool
+        /// When its alert is too old; `nil`: it has none.
+        let ringsUntil: Date?
         let priority: APNsPriority
         let apnsExpiration: Int
         let expiresAt: Date
@@ -124,7 +125,7 @@ struct Acceptance {
         let isEnd = plan.payload.event == .end
         let rows = zip(plan.items, decided.lanes).map { item, lane in
             DeliveryRow(
-                broadcastID: id, lane: lane.id, isEnd: isEnd, isAlerting: plan.payload.alert != nil,
+                broadcastID: id, lane: lane.id, isEnd: isEnd, ringsUntil: plan.ringsUntil,
                 priority: plan.priority, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
                 requestID: .drawn(), channelID: lane.channelID, audience: item.audience, payload: plan.payload,
                 contentBefore: newest[lane.id] ?? lane.newest, idle: lane.idle)

@@ -132,25 +132,32 @@ extension PostgresOutbox {
     private static func insertDeliveries(_ rows: [Acceptance.DeliveryRow]) -> PostgresQuery {
         """
         insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-            apns_request_id, channel_id, content_before)
+            apns_request_id, channel_id, content_before, rings_until)
         select broadcast_id, lane, case when channel_id is null then 'waiting' else 'queued' end::delivery_state,
-            is_end, alerting, priority, apns_expiration, expires_at, apns_request_id, channel_id, content_before
-        from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.isAlerting)),
+            is_end, rings_until is not null, priority, apns_expiration, expires_at, apns_request_id, channel_id,
+            content_before, rings_until
+        from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.ringsUntil)),
             \(rows.map(\.priority.rawValue)), \(rows.map(\.apnsExpiration)), \(rows.map(\.expiresAt)),
             \(rows.map(\.requestID)), \(rows.map(\.channelID)), \(rows.map(\.contentBefore)))
-            with ordinality as r(broadcast_id, lane, is_end, alerting, priority, apns_expiration, expires_at,
+            with ordinality as r(broadcast_id, lane, is_end, rings_until, priority, apns_expiration, expires_at,
                 apns_request_id, channel_id, content_before, place)
         order by place
         """
     }
 
-    /// Newest wins: a message without alert gives way to any later one of its lane. One with an alert does not, for
-    /// people would miss the alert; nor does an end.
+    /// Whether the delivery `d` has an alert that is fresh enough to ring. (An old replica does not say until when; its
+    /// alerts ring until they expire.)
+    static func rings(_ now: Date) -> PostgresQuery {
+        "(d.alerting and coalesce(d.rings_until, d.expires_at) > \(now))"
+    }
+
+    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one of its lane.
+    /// One with a fresh alert does not, for people would miss the alert; nor does an end.
     static func supersede(lanes: [Int], now: Date) -> PostgresQuery {
         """
         update deliveries d set state = 'superseded', settled_at = \(now), next_attempt_at = null
-        where d.lane = any(\(lanes)) and d.settled_at is null and d.state <> 'sending' and not d.alerting
-            and not d.is_end
+        where d.lane = any(\(lanes)) and d.settled_at is null and d.state <> 'sending' and not d.is_end
+            and not \(rings(now))
             and d.id < (select max(n.id) from deliveries n where n.lane = d.lane and n.settled_at is null)
         """
     }

@@ -113,31 +113,46 @@ extension PostgresOutbox {
         return """
             with due as materialized (
                 select l.id as lane, l.bundle_id as lane_bundle_id, l.environment as lane_environment, l.storage_policy,
-                    l.channel, c.channel_id, h.id, h.broadcast_id, h.attempts + 1 as attempts, h.priority, h.expires_at,
-                    h.next_attempt_at, h.apns_expiration, h.apns_request_id, w.given_up,
-                    coalesce(w.is_urgent, false) as is_urgent,
-                    coalesce(h.apns_timestamp, greatest(\(clock), l.last_timestamp + 1)) as apns_timestamp,
+                    l.channel, c.channel_id, h.id, h.broadcast_id, h.attempts + 1 as attempts, h.expires_at,
+                    h.next_attempt_at, h.apns_expiration, w.given_up, coalesce(w.is_urgent, false) as is_urgent,
+                    h.rings, m.is_stale, m.content_of, m.carries, w.staying[2:] as followers,
+                    case when m.is_stale then coalesce(a.priority, case when h.is_end then 10 else 5 end)
+                        else h.priority end as priority,
+                    case when m.is_first then greatest(\(clock), l.last_timestamp + 1) else h.apns_timestamp end
+                        as apns_timestamp,
+                    case when m.is_another then gen_random_uuid() else h.apns_request_id end as apns_request_id,
                     coalesce(c.state in ('active', 'retiring')
-                        and (h.next_attempt_at is null or h.next_attempt_at <= \(now))
-                        and (h.apns_timestamp is not null or l.last_timestamp < \(clock + timestampLead))
+                        and (h.next_attempt_at is null or h.next_attempt_at <= \(now) or m.is_another)
+                        and (not m.is_first or l.last_timestamp < \(clock + timestampLead))
                         and h.id is not null, false) as goes
                 from lanes l
                 left join lateral (select * from channels where id = l.channel offset 0) c on true
                 cross join lateral (
                     select array_agg(id) filter (where not stays) as given_up, min(id) filter (where stays) as head,
+                        array_agg(id order by id) filter (where stays) as staying,
                         bool_or(is_end or priority = 10) filter (where stays) as is_urgent
-                    from (select d.id, d.is_end, d.priority, d.expires_at > \(now) and (d.alerting or d.is_end
+                    from (select d.id, d.is_end, d.priority, d.expires_at > \(now) and (\(rings(now)) or d.is_end
                             or d.id = max(d.id) filter (where d.expires_at > \(now)) over ()) as stays
                         from deliveries d where d.lane = l.id and d.settled_at is null) pending) w
-                left join lateral (select * from deliveries where id = w.head offset 0) h on true
+                left join lateral (select d.*, \(rings(now)) as rings from deliveries d where d.id = w.head offset 0) h
+                    on true
+                \(form)
                 where l.id = any(\(lockedLanes))
             ), settled as (
                 update deliveries d set settled_at = \(now), next_attempt_at = null,
                     state = case when d.expires_at <= \(now) then 'expired' else 'superseded' end::delivery_state
                 where d.id = any(array(select unnest(given_up) from due))
+            ), carried as (
+                update deliveries d set content_sent = d.content_sent or d.id = p.carries,
+                    content_of = case when d.id = p.carries then d.content_of else p.content_of end
+                from due p cross join lateral unnest(p.followers) as f(id)
+                where p.goes and p.carries is not null and d.id = f.id
+                    and d.id = any(array(select unnest(followers) from due where goes and carries is not null))
             ), sent as (
                 update deliveries d set state = 'sending', attempts = p.attempts, next_attempt_at = null,
-                    channel_id = p.channel_id, apns_timestamp = p.apns_timestamp
+                    channel_id = p.channel_id, apns_timestamp = p.apns_timestamp, apns_request_id = p.apns_request_id,
+                    priority = p.priority, content_of = p.content_of, alerting = d.alerting and not p.is_stale,
+                    reason = case when p.is_stale then 'the alert was too old to ring' else d.reason end
                 from due p where d.id = p.id and p.goes and d.id = any(array(select id from due where goes))
             ), leased as (
                 update lanes l set
@@ -158,14 +173,53 @@ extension PostgresOutbox {
                 from due p where l.id = p.lane and l.id = any(\(lockedLanes))
             )
             select p.id, p.lane, p.channel_id, p.attempts, p.priority, p.expires_at, p.apns_timestamp, p.storage_policy,
-                p.apns_expiration, p.apns_request_id, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date,
-                b.relevance_score, \(destinationColumns)
+                p.apns_expiration, p.apns_request_id, b.event, case when p.rings then b.alert end as alert,
+                case when o.id is null then b.content_state else o.content_state end as content_state,
+                case when o.id is null then b.stale_date else o.stale_date end as stale_date, b.dismissal_date,
+                case when o.id is null then b.relevance_score else o.relevance_score end as relevance_score,
+                \(destinationColumns)
             from due p cross join lateral (select * from broadcasts where id = p.broadcast_id offset 0) b
+            left join lateral (select * from broadcasts where id = p.content_of offset 0) o on true
             join app_environments ae on ae.bundle_id = p.lane_bundle_id and ae.environment = p.lane_environment
             \(destinationJoins)
             where p.goes
             """
     }
+
+    /// In what form the head `h` of a lane goes, `m`:
+    ///
+    /// - An alert that rings takes the newest content with it, that of `n`, if both fit into one message. So no state waits
+    ///   behind an alert, nor behind its retries; `n` goes by itself afterwards. Alerts between the two have that content
+    ///   from then on, for an older one must not follow it.
+    /// - An alert too old to ring is left out (`is_stale`).
+    /// - What an earlier attempt had otherwise makes another message (`is_another`), with a timestamp and a request ID of
+    ///   its own: what may have reached APNs is repeated unchanged or followed by a higher timestamp.
+    private static let form: PostgresQuery = """
+        left join lateral (
+            select id, broadcast_id from deliveries
+            where id = w.staying[cardinality(w.staying)] and id > w.head and h.rings and not h.is_end offset 0) n on true
+        left join lateral (
+            select octet_length(content_state::text) + coalesce(octet_length(relevance_score::text), 0) as size
+            from broadcasts where id = n.broadcast_id offset 0) s on true
+        left join lateral (
+            select octet_length(alert::text) as size, priority from broadcasts
+            where id = h.broadcast_id and (n.id is not null or h.alerting and not h.rings) offset 0) a on true
+        cross join lateral (
+            select coalesce(h.alerting and not h.rings, false) as is_stale,
+                coalesce(s.size + a.size <= \(bytesForContentAndAlert), false) as fits offset 0) f
+        cross join lateral (
+            select case when f.fits then n.broadcast_id else h.content_of end as content_of,
+                case when f.fits then n.id end as carries offset 0) k
+        cross join lateral (
+            select h.apns_timestamp is not null
+                and (f.is_stale or k.content_of is distinct from h.content_of) as is_another offset 0) o
+        cross join lateral (
+            select f.is_stale, k.content_of, k.carries, o.is_another,
+                h.apns_timestamp is null or o.is_another as is_first offset 0) m
+        """
+
+    /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
+    private static let bytesForContentAndAlert = APNsLimits.broadcastPayload - 160
 
     private static func claimed(_ row: PostgresRow) throws -> ClaimedDelivery {
         let channelID: String = try row.decode("channel_id")

@@ -15,14 +15,14 @@ extension PostgresOutbox {
         return [
             """
             insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, content_before, attempts, apns_timestamp)
-            select broadcast_id, lane, 'sending', is_end, alerting, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, content_before, 1, apns_timestamp
-            from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.isAlerting)),
+                apns_request_id, channel_id, content_before, rings_until, attempts, apns_timestamp)
+            select broadcast_id, lane, 'sending', is_end, rings_until is not null, priority, apns_expiration, expires_at,
+                apns_request_id, channel_id, content_before, rings_until, 1, apns_timestamp
+            from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.ringsUntil)),
                 \(rows.map(\.priority.rawValue)), \(rows.map(\.apnsExpiration)), \(rows.map(\.expiresAt)),
                 \(rows.map(\.requestID)), \(rows.map(\.channelID)), \(rows.map(\.contentBefore)),
                 \(rows.map { acceptance.departures[$0.lane]?.timestamp }))
-                as r(broadcast_id, lane, is_end, alerting, priority, apns_expiration, expires_at, apns_request_id,
+                as r(broadcast_id, lane, is_end, rings_until, priority, apns_expiration, expires_at, apns_request_id,
                     channel_id, content_before, apns_timestamp)
             returning id, lane
             """,

@@ -119,19 +119,23 @@ extension PostgresOutbox {
         """
 
     /// One look at what each lane has pending: whether something of it is under way again, how urgent it is, and when its
-    /// head may go.
+    /// head may go. A head whose retry would have newer content than its last attempt does not wait for its time.
     private static func giveBack(_ rows: [SettlementRow], replica: UUID, now: Date) -> PostgresQuery {
         """
         update lanes l set leased_by = null, leased_until = null, ready_at = greatest(l.ready_at, r.held_until),
             is_urgent = coalesce(p.is_urgent, false),
             due_at = case when p.expires_at is null then null
                 when l.channel is null then p.expires_at
+                when p.count > 1 and p.newest is distinct from p.content_of
+                    then greatest(\(now), r.held_until, l.ready_at)
                 else greatest(\(now), r.held_until, coalesce(p.next_attempt_at, l.ready_at)) end
         from unnest(\(rows.map(\.settlement.lane)), \(rows.map(\.heldUntil))) as r(id, held_until)
         cross join lateral (
             select bool_or(d.state = 'sending') as is_under_way, bool_or(d.is_end or d.priority = 10) as is_urgent,
                 (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
-                (array_agg(d.expires_at order by d.id))[1] as expires_at
+                (array_agg(d.expires_at order by d.id))[1] as expires_at, count(*) as count,
+                (array_agg(d.content_of order by d.id))[1] as content_of,
+                (array_agg(d.broadcast_id order by d.id desc))[1] as newest
             from deliveries d where d.lane = r.id and d.settled_at is null) p
         where l.id = r.id and l.id = any(\(rows.map(\.settlement.lane))) and coalesce(l.leased_by = \(replica), false)
             and p.is_under_way is not true

@@ -60,12 +60,13 @@ extension PostgresOutbox {
         ])[2].first?.decode("scheduled")
     }
 
-    /// A message that was given its timestamp was claimed; whether it left is not known for sure.
+    /// A message that was given its timestamp was claimed; whether it left is not known for sure. Its content may have
+    /// left before it, with an earlier alert.
     private static func isUnsent(_ id: UUID, on connection: PostgresConnection) async throws -> Bool {
         try await connection.query(
             """
             select from deliveries where broadcast_id = \(id)
-                and (attempts > 0 or apns_timestamp is not null
+                and (attempts > 0 or apns_timestamp is not null or content_sent
                     or state not in ('waiting', 'queued', 'superseded', 'cancelled')) limit 1
             """
         ).isEmpty

@@ -158,7 +158,7 @@ struct DepartureTests {
                 ], stores, outbox)
             #expect(departures.take().isEmpty)
             let head = try await stores.sendOne()
-            #expect(head.text.contains(#"{"n":2}"#))
+            #expect(head.text.contains(#""alert":{"title":"Goal"}"#))
             #expect(try await stores.claim().map { $0.text.contains(#""event":"end""#) } == [true])
         }
     }

@@ -13,10 +13,10 @@ struct LaneTests {
         try await withStores { stores in
             try await stores.open()
             // Alerts, so that none gives way to the next.
-            for n in 1...3 { try await stores.accept(.update(#"{"n":\#(n)}"#, alert: "{}")) }
+            for n in 1...3 { try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#)) }
             for n in 1...3 {
                 let claimed = try await stores.claim()
-                #expect(claimed.map { $0.text.contains(#"{"n":\#(n)}"#) } == [true])
+                #expect(claimed.map { $0.text.contains(#"{"title":"\#(n)"}"#) } == [true])
                 #expect(try await stores.claim().isEmpty)
                 try await stores.settle(try #require(claimed.first), .ok)
             }
@@ -39,8 +39,9 @@ struct LaneTests {
                     .superseded, .queued, .superseded, .superseded, .queued,
                 ])
             #expect(try await stores.delivery(of: accepted[0]).settledAt == stores.now)
-            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
-            #expect(try await stores.sendOne().text.contains(#"{"n":5}"#))
+            let (alert, end) = (try await stores.sendOne().text, try await stores.sendOne().text)
+            #expect(alert.contains(#""alert":{}"#) && alert.contains(#"{"n":5}"#))
+            #expect(end.contains(#""event":"end""#) && end.contains(#"{"n":5}"#))
             #expect(try await stores.claim().isEmpty)
         }
     }

@@ -63,12 +63,12 @@ struct ScheduledTests {
             try await stores.open()
             for n in [3, 1, 2] {
                 let at = stores.now.addingTimeInterval(Double(n))
-                try await stores.accept(.update(#"{"n":\#(n)}"#, alert: "{}", sendAt: at))
+                try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#, sendAt: at))
             }
             stores.clock.advance(by: 10)
             #expect(try await promote(stores, limit: 2) == 2)
             #expect(try await promote(stores, limit: 2) == 1)
-            for n in 1...3 { #expect(try await stores.sendOne().text.contains(#"{"n":\#(n)}"#)) }
+            for n in 1...3 { #expect(try await stores.sendOne().text.contains(#"{"title":"\#(n)"}"#)) }
         }
     }
 

@@ -34,22 +34,6 @@ struct SettleTests {
         }
     }
 
-    @Test("a new message does not hurry the retry of an alerting one before it")
-    func retryBeforeNewer() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
-            let first = try #require(try await stores.claim().first)
-            try await stores.settle(first, .retry(at: stores.now.addingTimeInterval(10), reason: "x"))
-            try await stores.accept(.update(#"{"n":2}"#))
-            #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(10))
-            stores.clock.advance(by: 10)
-            #expect(try await stores.sendOne().message == first.message)
-            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
-        }
-    }
-
     @Test("a retry is given up as soon as newer state waits: when it is settled, and when the newer comes later")
     func retryGivenUp() async throws {
         try await withStores { stores in
