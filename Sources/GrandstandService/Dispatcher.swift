@@ -173,10 +173,8 @@ package final class Dispatcher: Service {
             }
             guard let due = try await outbox.nextDue(in: environment) else { return settings.pollInterval }
             return min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now()))))
-        } catch is CancellationError {
-            return .zero
         } catch {
-            logger.error("lanes could not be claimed; trying again", metadata: ["error": "\(error)"])
+            logger.failed("lanes could not be claimed; trying again", error)
             return .milliseconds(500)
         }
     }
@@ -191,7 +189,7 @@ package final class Dispatcher: Service {
                     of: lanes, replica: replica, until: now().addingTimeInterval(settings.lease))
             } catch {
                 // Another replica may take them and repeat the same messages, which changes nothing for a device.
-                logger.warning("leases could not be extended", metadata: ["error": "\(error)"])
+                logger.failed("leases could not be extended", error, at: .warning)
             }
         }
     }
@@ -237,7 +235,7 @@ package final class Dispatcher: Service {
                     break
                 } catch {
                     // Unsettled lanes stay leased; when the lease ends, the same message goes again unchanged.
-                    logger.error("verdicts could not be settled; trying again", metadata: ["error": "\(error)"])
+                    logger.failed("verdicts could not be settled; trying again", error)
                     if flights.isClosed { break }
                     try? await Task.sleep(for: pause)
                     pause = min(pause * 2, .seconds(2))

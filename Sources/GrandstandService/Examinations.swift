@@ -124,7 +124,7 @@ package struct Examinations: Sendable {
             }
         } catch {
             // The examination's lease runs out, and the next call examines again.
-            logger.warning("quirk was not kept; it will be examined again", metadata: ["error": "\(error)"])
+            logger.failed("quirk was not kept; it will be examined again", error, at: .warning)
         }
     }
 }

@@ -58,10 +58,8 @@ package struct Janitor: Service {
                 try await Task.sleep(for: settings.pause)
             }
             if total > 0 { logger.info("history forgotten", metadata: [settings.things: "\(total)"]) }
-        } catch is CancellationError {
-            return
         } catch {
-            logger.warning("history could not be forgotten; trying again later", metadata: ["error": "\(error)"])
+            logger.failed("history could not be forgotten; trying again later", error, at: .warning)
         }
     }
 }

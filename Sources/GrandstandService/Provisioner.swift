@@ -82,7 +82,7 @@ package struct Provisioner: Service {
             _ = try await channels.align(now: now(), retireAfter: settings.retireAfter)
             return settings.pollInterval
         } catch {
-            logger.error("channels could not be aligned; trying again", metadata: ["error": "\(error)"])
+            logger.failed("channels could not be aligned; trying again", error)
             return .seconds(1)
         }
     }
@@ -116,7 +116,7 @@ package struct Provisioner: Service {
             guard let due = try await channels.nextDue(now: now()) else { return (tasks, settings.pollInterval) }
             return (tasks, min(settings.pollInterval, max(.milliseconds(20), .seconds(due.timeIntervalSince(now())))))
         } catch {
-            logger.error("channels could not be claimed; trying again", metadata: ["error": "\(error)"])
+            logger.failed("channels could not be claimed; trying again", error)
             return ([], .seconds(1))
         }
     }
@@ -130,9 +130,7 @@ package struct Provisioner: Service {
             }
         } catch {
             // A deletion is taken up by another round once the lease ends, a creation settled from Apple's list.
-            logger.error(
-                "a channel's outcome was not recorded",
-                metadata: ["channel": "\(task.channel.id)", "error": "\(error)"])
+            logger.failed("a channel's outcome was not recorded", error, ["channel": "\(task.channel.id)"])
         }
     }
 }

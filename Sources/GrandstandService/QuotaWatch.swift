@@ -60,9 +60,7 @@ package struct QuotaWatch: Service {
             try await levels.note(
                 try await channels.quotas(now: now(), retireAfter: settings.retireAfter), now: now())
         } catch {
-            // Stopping: a query may say so in words of its own.
-            guard !Task.isCancelled else { return }
-            logger.warning("quota levels could not be looked at; trying again", metadata: ["error": "\(error)"])
+            logger.failed("quota levels could not be looked at; trying again", error, at: .warning)
         }
     }
 }

@@ -92,10 +92,8 @@ package struct Reconciler: Service {
                 return (nil, settings.pollInterval)
             }
             return (nil, min(settings.pollInterval, max(.zero, .seconds(due.timeIntervalSince(now())))))
-        } catch is CancellationError {
-            return (nil, .zero)
         } catch {
-            logger.error("reconciliations could not be looked up; trying again", metadata: ["error": "\(error)"])
+            logger.failed("reconciliations could not be looked up; trying again", error)
             return (nil, .seconds(1))
         }
     }
@@ -111,10 +109,8 @@ package struct Reconciler: Service {
                 "reason": "\(error.answer.failure ?? "")",
             ]
             logger.warning("APNs' list of channels could not be read; trying again", metadata: metadata)
-        } catch is CancellationError {
-            return
         } catch {
-            logger.error("a reconciliation failed; trying again", metadata: ["error": "\(error)"])
+            logger.failed("a reconciliation failed; trying again", error)
             try? await Task.sleep(for: .seconds(1))
         }
     }

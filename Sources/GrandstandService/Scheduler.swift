@@ -45,10 +45,8 @@ package final class Scheduler: Service {
             while try await outbox.promote(now: now(), limit: Self.batch, plan: plan) > 0 {}
             guard let next = try await outbox.nextScheduled() else { return Self.pollInterval }
             return min(Self.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
-        } catch is CancellationError {
-            return .zero
         } catch {
-            logger.error("scheduled broadcasts could not be looked up; trying again", metadata: ["error": "\(error)"])
+            logger.failed("scheduled broadcasts could not be looked up; trying again", error)
             return Self.pollInterval
         }
     }

@@ -104,9 +104,7 @@ package struct WebhookDispatcher: Service {
             guard let due = try await outbox.nextDue(), due > now() else { return ([], settings.pollInterval) }
             return ([], min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now())))))
         } catch {
-            // Stopping: a query may say so in words of its own.
-            guard !Task.isCancelled else { return ([], .zero) }
-            logger.error("messages for webhooks could not be claimed; trying again", metadata: ["error": "\(error)"])
+            logger.failed("messages for webhooks could not be claimed; trying again", error)
             return ([], .milliseconds(500))
         }
     }
@@ -124,7 +122,7 @@ package struct WebhookDispatcher: Service {
             try await outbox.settle(settlement, replica: replica, now: now())
         } catch {
             // When the lease ends, the same message goes again; its receiver knows it by its ID.
-            logger.error("a webhook's verdict was not recorded", metadata: ["error": "\(error)"])
+            logger.failed("a webhook's verdict was not recorded", error)
         }
     }
 
@@ -135,7 +133,7 @@ package struct WebhookDispatcher: Service {
             do {
                 try await outbox.release([message.id], replica: replica, now: now())
             } catch {
-                logger.warning("a message stays leased until its lease ends", metadata: ["error": "\(error)"])
+                logger.failed("a message stays leased until its lease ends", error, at: .warning)
             }
         }.value
     }

@@ -1,0 +1,51 @@
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite("What loops log of failures")
+struct LoopLogTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private struct Recorder: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(
+            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+            function: String, line: UInt
+        ) {
+            lines.all.withLock { $0.append("\(level) \(message) \(metadata?["error"] ?? "")") }
+        }
+    }
+
+    private struct Cut: Error, CustomStringConvertible {
+        var description: String { "the task was cancelled, and the query with it" }
+    }
+
+    @Test("a failure is said at its level; one that a stop has brought about is none")
+    func levels() async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+        logger.failed("rows could not be read", Cut())
+        logger.failed("rows could not be read", Cut(), at: .warning)
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            logger.failed("rows could not be read", Cut())
+        }.value
+        #expect(
+            lines.all.withLock { $0 } == [
+                "error rows could not be read \(Cut())", "warning rows could not be read \(Cut())",
+                "debug cut off by a stop \(Cut())",
+            ])
+    }
+}
