@@ -42,7 +42,7 @@ struct Connector: Sendable {
         guard let pointer else {
             return .failure(PostgresError(.connectionFailed, "libpq has no memory for a connection"))
         }
-        let connection = LibPQConnection(pointer, logger: logger)
+        let connection = LibPQConnection(pointer, notices: configuration.notices, logger: logger)
         guard !connection.isBroken else {
             return .failure(PostgresError(.connectionFailed, connection.errorMessage))
         }

@@ -12,24 +12,32 @@ internal import Logging
 /// Owns one `PGconn`. Not safe for two tasks at once: `PostgresConnection` sees to that.
 final class LibPQConnection: @unchecked Sendable {
     let pointer: OpaquePointer
-    private let notices: Unmanaged<NoticeLogger>
+    private let notices: Unmanaged<NoticeBook>
 
-    init(_ pointer: OpaquePointer, logger: Logger) {
+    /// - Parameter hearer: whom notices are kept for.
+    init(_ pointer: OpaquePointer, notices hearer: PostgresNotices? = nil, logger: Logger) {
         self.pointer = pointer
-        notices = Unmanaged.passRetained(NoticeLogger(logger))
+        notices = Unmanaged.passRetained(NoticeBook(hearer, logger))
         // libpq would print notices to standard error.
-        PQsetNoticeProcessor(
+        PQsetNoticeReceiver(
             pointer,
-            { context, message in
-                guard let context, let message else { return }
-                Unmanaged<NoticeLogger>.fromOpaque(context).takeUnretainedValue().log(String(cString: message))
+            { context, result in
+                guard let context, let result else { return }
+                Unmanaged<NoticeBook>.fromOpaque(context).takeUnretainedValue().note(PostgresError(result: result))
             }, notices.toOpaque())
     }
 
     deinit {
+        notices.takeUnretainedValue().handOut()
         SocketLoop.of(PQsocket(pointer)).forget(PQsocket(pointer))
         PQfinish(pointer)
         notices.release()
+    }
+
+    /// Tells of the kept notices, unless their transaction goes on.
+    func handOutNotices() {
+        guard !isInTransaction || isBroken else { return }
+        notices.takeUnretainedValue().handOut()
     }
 
     var socket: Int32 { PQsocket(pointer) }
@@ -63,11 +71,30 @@ final class LibPQConnection: @unchecked Sendable {
     }
 }
 
-/// Takes the server's notices to the log.
-private final class NoticeLogger {
+/// Takes the server's notices to the log, and keeps those of a transaction until it has ended. libpq calls it on the task
+/// that drives the connection.
+private final class NoticeBook {
+    private let hearer: PostgresNotices?
     private let logger: Logger
+    private var kept: [String] = []
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ hearer: PostgresNotices?, _ logger: Logger) {
+        self.hearer = hearer
+        self.logger = logger
+    }
 
-    func log(_ message: String) { logger.debug("notice from PostgreSQL", metadata: ["notice": "\(message.trimmed)"]) }
+    func note(_ notice: PostgresError) {
+        if let hearer, notice.sqlState == hearer.sqlState {
+            kept.append(notice.message)
+        } else {
+            logger.debug("notice from PostgreSQL", metadata: ["notice": "\(notice.message)"])
+        }
+    }
+
+    func handOut() {
+        guard let hearer, !kept.isEmpty else { return }
+        let messages = kept
+        kept = []
+        hearer.hear(messages)
+    }
 }

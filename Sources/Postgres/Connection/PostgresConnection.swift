@@ -133,7 +133,10 @@ package final class PostgresConnection: PostgresQuerying {
         guard isFree else {
             throw PostgresError(.misuse, "the connection is being used by another task; use pipeline or the pool")
         }
-        defer { state.withLock { $0.isBusy = false } }
+        defer {
+            raw.handOutNotices()
+            state.withLock { $0.isBusy = false }
+        }
         return try await body(self)
     }
 
