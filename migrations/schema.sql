@@ -146,6 +146,9 @@ CREATE FUNCTION public.announce_lookup(what text) RETURNS void
 begin
     insert into lookup_journal (subject) values (what) on conflict do nothing;
     perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
+    if current_setting('grandstand.notices', true) = 'on' then
+        raise notice '%', what using errcode = 'GS001';
+    end if;
 end
 $$;
 

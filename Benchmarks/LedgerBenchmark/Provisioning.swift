@@ -50,7 +50,8 @@ struct Provisioning {
                 group.addTask {
                     guard let key = EventKey(rawValue: "event-\(number)") else { throw Unfit(what: "key") }
                     _ = try await bench.events.put(
-                        EventSpecification(key: key, name: "Match", audiences: [audience]), by: .server, now: Date())
+                        EventSpecification(key: key, name: "Match", audiences: [audience]), within: .all, by: .server,
+                        now: Date())
                 }
             }
             try await group.waitForAll()

@@ -59,8 +59,9 @@ package struct APIKey: Sendable, Hashable {
     /// Whether the key holds `scope`; `admin` holds all.
     package func holds(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 
+    /// Whether the key does only what client apps do, and so ships in them: it is shown nothing of teams, keys or quirks.
+    package var isForClientApps: Bool { scopes.isSubset(of: [.lookup]) }
+
     /// Whether the key may touch what belongs to `bundleID`; case does not tell apps apart.
-    package func covers(_ bundleID: BundleID) -> Bool {
-        self.bundleID.map { $0.topic == bundleID.topic } ?? true
-    }
+    package func covers(_ bundleID: BundleID) -> Bool { reach.covers(bundleID) }
 }

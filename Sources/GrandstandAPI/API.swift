@@ -11,6 +11,7 @@ package struct API: Sendable {
         package var channels: any ChannelStore
         package var events: any EventStore
         package var lookups: LookupReplica
+        package var contents: LookupContents
         package var outbox: any Outbox
         package var keys: any KeyStore
         package var access: Access
@@ -37,7 +38,8 @@ package struct API: Sendable {
 
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, lookups: LookupReplica,
-            outbox: any Outbox, keys: any KeyStore, access: Access, quirks: any QuirkStore, auditLog: any AuditLog,
+            contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access, quirks: any QuirkStore,
+            auditLog: any AuditLog,
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
             reconciliationDesk: ReconciliationDesk,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
@@ -49,6 +51,7 @@ package struct API: Sendable {
             self.channels = channels
             self.events = events
             self.lookups = lookups
+            self.contents = contents
             self.outbox = outbox
             self.keys = keys
             self.access = access
@@ -158,7 +161,7 @@ package struct API: Sendable {
             BroadcastRoutes(
                 events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
-            LookupRoutes(events: d.events, replica: d.lookups, now: d.now).routes,
+            LookupRoutes(replica: d.lookups, contents: d.contents).routes,
             QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
             WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,

@@ -2,7 +2,7 @@ internal import EmbeddedPostgres
 package import FoundationEssentials
 package import Grandstand
 package import GrandstandService
-internal import GrandstandStore
+package import GrandstandStore
 package import Logging
 package import Postgres
 
@@ -18,6 +18,10 @@ package struct DatabaseSession: Sendable {
     package let callsPool: PostgresPool
     /// Where they are claimed and settled.
     package let dispatchPool: PostgresPool
+    /// What goes over these pools and changes lookups' answers.
+    package let changes: LocalChanges
+    /// Where the database is, for others that shall use it beside this process.
+    package let url: String
     private let cluster: PostgresCluster?
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
@@ -64,15 +68,20 @@ package struct DatabaseSession: Sendable {
     }
 
     private init(url: String, cluster: PostgresCluster?, logger: Logger) {
-        pool = PostgresPool(configuration: .stores(connectionString: url), logger: logger)
+        let changes = LocalChanges()
+        pool = PostgresPool(configuration: .stores(connectionString: url, changes: changes), logger: logger)
         lookupPool = PostgresPool(
-            configuration: .stores(connectionString: url, connections: 3), logger: logger)
+            configuration: .stores(connectionString: url, connections: 3, changes: changes), logger: logger)
         outboxPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections), logger: logger
-        )
-        callsPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
+            configuration: .outbox(
+                connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes), logger: logger)
+        callsPool = PostgresPool(
+            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
         // A claim and a settlement for each environment, leases, and wake-ups.
-        dispatchPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 6), logger: logger)
+        dispatchPool = PostgresPool(
+            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        self.changes = changes
+        self.url = url
         self.cluster = cluster
     }
 

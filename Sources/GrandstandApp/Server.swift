@@ -116,6 +116,7 @@ package struct Server: Sendable {
         let lookups = LookupReplica(
             source: PostgresLookupSource(lookupSessions), events: PostgresEventStore(lookupSessions), keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
+        if configuration.roles.contains(.api) { database.changes.follow { lookups.changed($0) } }
         let quirks = PostgresQuirkStore(store)
         let reconciliations = PostgresReconciliationStore(store)
 
@@ -206,7 +207,8 @@ package struct Server: Sendable {
             templates: templates)
         api = API(
             API.Dependencies(
-                apps: apps, channels: channels, events: events, lookups: lookups, outbox: outbox, keys: keys,
+                apps: apps, channels: channels, events: events, lookups: lookups,
+                contents: LookupContents(events: events, now: now), outbox: outbox, keys: keys,
                 access: API.Access(
                     ledger: keys, memory: keys, uses: keyUses, idempotency: idempotency,
                     limits: RateLimits(
@@ -298,6 +300,9 @@ package struct Server: Sendable {
 
     /// Every operation of the API, for comparing it with its contract.
     package var operations: [APIOperation] { api.operations }
+
+    /// Where the database is, for another server beside this one.
+    package var databaseURL: String { database.url }
 
     /// Closes what `build` opened, for a server that is not run.
     package func close() async {

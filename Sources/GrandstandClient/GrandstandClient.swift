@@ -20,6 +20,10 @@ public struct GrandstandClient: Sendable {
         self.url = url
         self.apiKey = apiKey
         let configuration = URLSessionConfiguration.ephemeral
+        // Lookups may be cached for ten seconds. Whoever has just changed something asks for what is so now, and apps ask
+        // once before they start an activity.
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.timeoutIntervalForRequest = timeout
         session = URLSession(configuration: configuration)
     }

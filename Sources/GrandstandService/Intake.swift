@@ -29,10 +29,8 @@ package struct Intake: Sendable {
     /// Accepts one broadcast: when this returns, it and its deliveries are committed.
     ///
     /// - Throws: the `Problem` for which it is refused; nothing was changed then.
-    package func accept(
-        _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor
-    ) async throws -> Broadcast {
-        let results = try await accept([BroadcastIntake(target, request: request, by: actor)])
+    package func accept(_ intake: BroadcastIntake) async throws -> Broadcast {
+        let results = try await accept([intake])
         guard let result = results.first else {
             throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
         }

@@ -133,11 +133,19 @@ extension PostgresConfiguration {
     /// the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
     ///
     /// They are for servers that take what is written: a standby, or a primary that was set aside, is none of them.
-    package static func stores(connectionString: String, connections: Int = 10) -> PostgresConfiguration {
+    ///
+    /// - Parameter changes: told of what these sessions change of lookups' answers; `nil`: nobody is.
+    package static func stores(
+        connectionString: String, connections: Int = 10, changes: LocalChanges? = nil
+    ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
         configuration.mustWrite = true
         configuration.sessionSettings = ["jit": "off"]
+        if let changes {
+            configuration.notices = changes.notices
+            configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
+        }
         return configuration
     }
 
@@ -147,8 +155,10 @@ extension PostgresConfiguration {
     ///
     /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims and
     /// verdicts, do those who bring work.
-    package static func outbox(connectionString: String, connections: Int = 6) -> PostgresConfiguration {
-        var configuration = stores(connectionString: connectionString, connections: connections)
+    package static func outbox(
+        connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
+    ) -> PostgresConfiguration {
+        var configuration = stores(connectionString: connectionString, connections: connections, changes: changes)
         for plan in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }

@@ -1,35 +1,65 @@
 package import FoundationEssentials
 package import Grandstand
 
-// Calls of tests that do not look at the audit log: the server acts.
+// Calls of tests that do not look at the audit log, nor at who may see what: the server acts, and reaches all.
 
 extension AppStore {
     @discardableResult
     package func put(_ app: App) async throws -> (app: App, created: Bool) { try await put(app, by: .server) }
 
+    package func apps(_ page: PageRequest) async throws -> Page<App> { try await apps(page, within: .all) }
+
     package func delete(_ bundleID: BundleID) async throws { try await delete(bundleID, by: .server, now: Date()) }
 }
 
 extension EventStore {
-    package func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool) {
-        try await put(specification, by: .server, now: now)
+    package func put(
+        _ specification: EventSpecification, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool) {
+        try await put(specification, within: .all, by: actor, now: now)
     }
 
-    package func cancel(_ key: EventKey, now: Date) async throws { try await cancel(key, by: .server, now: now) }
+    package func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws {
+        try await cancel(key, within: .all, by: actor, now: now)
+    }
+
+    package func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool) {
+        try await put(specification, within: .all, by: .server, now: now)
+    }
+
+    package func cancel(_ key: EventKey, now: Date) async throws {
+        try await cancel(key, within: .all, by: .server, now: now)
+    }
+}
+
+extension Outbox {
+    package func broadcast(_ id: UUID) async throws -> Broadcast? { try await broadcast(id, within: .all) }
+
+    package func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> {
+        try await broadcasts(of: key, within: .all, page)
+    }
+
+    package func cancel(
+        _ id: UUID, within reach: AppReach = .all, now: Date
+    ) async throws -> Bool? {
+        try await cancel(id, within: reach, by: .server, now: now)
+    }
+}
+
+extension LiveStore {
+    package func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard] {
+        try await boards(of: keys, within: .all, now: now)
+    }
 }
 
 extension BroadcastIntake {
-    package init(_ target: BroadcastTarget, request: BroadcastRequest) {
-        self.init(target, request: request, by: .server)
+    package init(_ target: BroadcastTarget, request: BroadcastRequest, within reach: AppReach = .all) {
+        self.init(target, request: request, by: .server, within: reach)
     }
 
     package init(eventKey: EventKey, request: BroadcastRequest) {
         self.init(eventKey: eventKey, request: request, by: .server)
     }
-}
-
-extension Outbox {
-    package func cancel(_ id: UUID, now: Date) async throws -> Bool? { try await cancel(id, by: .server, now: now) }
 }
 
 extension KeyStore {

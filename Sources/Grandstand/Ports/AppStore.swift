@@ -10,7 +10,8 @@ package protocol AppStore: Sendable {
 
     func app(_ bundleID: BundleID) async throws -> App?
 
-    func apps(_ page: PageRequest) async throws -> Page<App>
+    /// Apps within `reach`, in order of their bundle IDs.
+    func apps(_ page: PageRequest, within reach: AppReach) async throws -> Page<App>
 
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws

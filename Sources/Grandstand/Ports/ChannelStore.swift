@@ -94,13 +94,16 @@ package struct ChannelImport: Sendable, Hashable {
     package var label: String?
     /// The event it shall serve.
     package var eventKey: EventKey?
+    /// Whose events it may serve.
+    package var reach: AppReach
     /// What Apple answered when it was asked for the policy.
     package var answer: APNsRecord
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, channelID: String, storagePolicy: StoragePolicy,
-        label: String?, eventKey: EventKey?, answer: APNsRecord
+        label: String?, eventKey: EventKey?, within reach: AppReach = .all, answer: APNsRecord
     ) {
+        self.reach = reach
         self.bundleID = bundleID
         self.environment = environment
         self.channelID = channelID

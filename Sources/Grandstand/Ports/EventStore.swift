@@ -5,9 +5,10 @@ package import FoundationEssentials
 package protocol EventStore: Sendable {
     /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`.
     ///
-    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for one that is over.
+    /// - Parameter reach: whose event may be replaced; decided while nobody else can change its audiences.
+    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for one that is over; `forbidden`.
     func put(
-        _ specification: EventSpecification, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> (event: Event, created: Bool)
 
     func event(_ key: EventKey, now: Date) async throws -> Event?
@@ -16,13 +17,25 @@ package protocol EventStore: Sendable {
 
     /// Cancels the event: nothing more is sent, its channels retire.
     ///
-    /// - Throws: `event-not-found`.
-    func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws
+    /// - Throws: `event-not-found`, `forbidden`.
+    func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
 
-    /// The hot path: the channel of an event for one app. `topic` is the lowercased bundle ID.
-    func lookup(
+    /// What lookups of these names answer; a name that is not known is missing.
+    ///
+    /// - Parameter contentState: whether the newest content comes along.
+    func lookups(
+        of names: Set<LookupName>, contentState: Bool, now: Date
+    ) async throws -> [LookupName: LookupEntry]
+}
+
+extension EventStore {
+    /// The channel of an event for one app. `topic` is the lowercased bundle ID.
+    package func lookup(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, contentState: Bool, now: Date
-    ) async throws -> LookupEntry?
+    ) async throws -> LookupEntry? {
+        let name = LookupName(topic: topic, environment: environment, key: key)
+        return try await lookups(of: [name], contentState: contentState, now: now)[name]
+    }
 }
 
 /// Narrows a list of events; `nil` does not.
@@ -34,10 +47,14 @@ package struct EventFilter: Sendable, Hashable {
     package var from: Date?
     /// Events that start before this.
     package var to: Date?
+    /// Only events within it.
+    package var reach: AppReach
 
     package init(
-        state: Event.State? = nil, kind: String? = nil, bundleID: BundleID? = nil, from: Date? = nil, to: Date? = nil
+        state: Event.State? = nil, kind: String? = nil, bundleID: BundleID? = nil, from: Date? = nil, to: Date? = nil,
+        within reach: AppReach = .all
     ) {
+        self.reach = reach
         self.state = state
         self.kind = kind
         self.bundleID = bundleID

@@ -6,6 +6,7 @@ package protocol LiveStore: Sendable {
     /// what it said before; ends by itself.
     func watch(_ keys: Set<EventKey>, replica: UUID, now: Date, until: Date) async throws
 
-    /// The boards of these events; an event that is not there is missing.
-    func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard]
+    /// The boards of these events, with what of them is within `reach`; an event that is not there, or out of reach, is
+    /// missing.
+    func boards(of keys: Set<EventKey>, within reach: AppReach, now: Date) async throws -> [EventKey: LiveBoard]
 }

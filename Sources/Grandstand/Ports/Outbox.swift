@@ -17,16 +17,22 @@ package protocol Outbox: Sendable {
         plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
-    func broadcast(_ id: UUID) async throws -> Broadcast?
+    /// A broadcast with those of its deliveries that are within `reach`.
+    ///
+    /// - Throws: `forbidden` for one of an event or channel that is out of it.
+    func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast?
 
-    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast>
+    /// An event's broadcasts, the newest first, with those of their deliveries that are within `reach`; none of an event
+    /// that is out of it.
+    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
     /// Withdraws a broadcast of which nothing was sent, and writes down who did: what was true before it is true again.
     /// The content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had
     /// ended goes on.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast.
-    func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool?
+    /// - Throws: `forbidden` for one of an event or channel that is out of `reach`.
+    func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
     /// Scheduled broadcasts whose time has come go to their lanes.
     ///
@@ -62,11 +68,16 @@ package struct BroadcastIntake: Sendable, Hashable {
     package var request: BroadcastRequest
     /// Who asks.
     package var actor: AuditActor
+    /// Whose events and channels the caller may send to.
+    package var reach: AppReach
 
-    package init(_ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor) {
+    package init(
+        _ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor, within reach: AppReach = .all
+    ) {
         self.target = target
         self.request = request
         self.actor = actor
+        self.reach = reach
     }
 
     package init(eventKey: EventKey, request: BroadcastRequest, by actor: AuditActor) {

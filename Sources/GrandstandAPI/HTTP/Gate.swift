@@ -37,7 +37,8 @@ struct Gate: Sendable {
             throw refusal(
                 "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
         }
-        context.rate.standing = limits.take(key.id, for: access, at: now)
+        context.rate.standing = limits.take(
+            key.id, isForClientApps: key.isForClientApps, for: access, at: now)
         if let standing = context.rate.standing, standing.isExhausted {
             throw Problem(
                 .rateLimited,
@@ -84,6 +85,12 @@ struct Gate: Sendable {
 }
 
 extension APIContext {
+    /// Whether the request's key is of the kind that lies in apps, where strangers read it.
+    var isOfClientApp: Bool { key?.isForClientApps ?? true }
+
+    /// Whose things this request reaches. The gate lets in nobody without a key where this is asked for.
+    var reach: AppReach { key?.reach ?? .only([]) }
+
     /// - Throws: `forbidden` when the request's key is for another app.
     func requireCover(of bundleID: BundleID) throws(Problem) {
         guard let key, !key.covers(bundleID) else { return }

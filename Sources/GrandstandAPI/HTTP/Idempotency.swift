@@ -19,7 +19,7 @@ struct Idempotency: Sendable {
     /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; what the route
     ///   throws.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
-        guard route.method == .post, let name = request.headers[.idempotencyKey] else {
+        guard route.method == .post, route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
             return try await route.answer(request, context)
         }
         guard let key = context.key, let secret = Gate.bearer(request.headers[.authorization]).map(String.init) else {

@@ -26,6 +26,8 @@ package final class RateLimits: Sendable {
     private let requests: RateLimit.Policy?
     private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
+    /// Of a key that ships in apps, on routes that are no lookups: strangers have it, and those ask the database.
+    private let strangers = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
     private let lookingUp = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
@@ -37,10 +39,17 @@ package final class RateLimits: Sendable {
     }
 
     /// Counts a request of a key; `nil`: there is no limit.
-    func take(_ key: UUID, for access: Route.Access, at now: Date) -> RateLimit.Standing? {
+    ///
+    /// - Parameter isForClientApps: whether the key ships in apps.
+    func take(
+        _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
+    ) -> RateLimit.Standing? {
         if access == LookupRoutes.access {
             guard let lookups else { return nil }
             return lookingUp.withLock { Self.take(key, from: &$0, lookups, now) }
+        }
+        if isForClientApps, access == .anyKey {
+            return keys.withLock { Self.take(key, from: &$0, strangers, now) }
         }
         guard let requests else { return nil }
         return keys.withLock { Self.take(key, from: &$0, requests, now) }

@@ -36,18 +36,21 @@ struct Route: Sendable {
     let access: Access
     /// Bytes a body may have.
     let bodyLimit: Int
+    /// Whether `Idempotency-Key` means something here; for a POST that only reads it does not.
+    let keepsAnswers: Bool
     /// For work that calls Apple and so cannot be one transaction.
     let recover: Recovery?
     let prepare: Preparation
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = Route.standardBodyLimit,
-        recover: Recovery? = nil, _ handler: @escaping Handler
+        keepsAnswers: Bool = true, recover: Recovery? = nil, _ handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.access = access
         self.bodyLimit = bodyLimit
+        self.keepsAnswers = keepsAnswers
         self.recover = recover
         prepare = { request, context in Prepared { try await handler(request, context) } }
     }
@@ -60,6 +63,7 @@ struct Route: Sendable {
         self.path = path
         self.access = access
         self.bodyLimit = bodyLimit
+        keepsAnswers = true
         recover = nil
         self.prepare = prepare
     }

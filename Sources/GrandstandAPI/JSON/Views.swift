@@ -42,6 +42,19 @@ struct AppView: JSONWritable {
     }
 }
 
+/// An app as the keys see it that ship in apps.
+struct AppNameView: JSONWritable {
+    let app: App
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", app.bundleID.rawValue)
+            object.member("topic", app.bundleID.topic)
+            object.member("name", app.name)
+        }
+    }
+}
+
 extension Quirk: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in

@@ -32,9 +32,12 @@ struct AppRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let page = try await apps.apps(try request.query("limit", "cursor").page())
+        let page = try await apps.apps(try request.query("limit", "cursor").page(), within: context.reach)
+        if context.isOfClientApp {
+            return .json(Page(items: page.items.map(AppNameView.init), nextCursor: page.nextCursor))
+        }
         var views: [AppView] = []
-        for app in page.items where context.key?.covers(app.bundleID) ?? false { views.append(try await view(app)) }
+        for app in page.items { views.append(try await view(app)) }
         return .json(Page(items: views, nextCursor: page.nextCursor))
     }
 
@@ -44,7 +47,7 @@ struct AppRoutes: Sendable {
         guard let app = try await apps.app(bundleID) else {
             throw Problem(.appNotFound, "There is no app \(bundleID).")
         }
-        return .json(try await view(app))
+        return context.isOfClientApp ? .json(AppNameView(app: app)) : .json(try await view(app))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -30,8 +30,8 @@ struct BroadcastRoutes: Sendable {
         _ = try request.query()
         let key = try context.eventKey()
         let broadcast = try BroadcastRequest(body: try await request.json())
-        if context.key?.bundleID != nil { try await requireCover(of: key, context) }
-        return .json(try await intake.accept(broadcast, for: .event(key), by: context.actor), status: .accepted)
+        let wanted = BroadcastIntake(.event(key), request: broadcast, by: context.actor, within: context.reach)
+        return .json(try await intake.accept(wanted), status: .accepted)
     }
 
     private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
@@ -47,15 +47,9 @@ struct BroadcastRoutes: Sendable {
         }
         var wanted: [(place: Int, intake: BroadcastIntake)] = []
         for (place, item) in batch.items.enumerated() {
-            guard case .success(let intake) = item else { continue }
-            do {
-                if context.key?.bundleID != nil, let key = intake.target.eventKey {
-                    try await requireCover(of: key, context)
-                }
-                wanted.append((place, intake))
-            } catch let problem as Problem {
-                results[place] = .failure(problem)
-            }
+            guard case .success(var intake) = item else { continue }
+            intake.reach = context.reach
+            wanted.append((place, intake))
         }
         let accepted = try await intake.accept(wanted.map(\.intake))
         for ((place, _), result) in zip(wanted, accepted) {
@@ -74,8 +68,9 @@ struct BroadcastRoutes: Sendable {
                 .invalidRequest, "A channel is one audience.",
                 errors: [FieldError(pointer: "/audiences", detail: "Leave audiences out here.")])
         }
-        return .json(
-            try await intake.accept(broadcast, for: .channel(channel.id), by: context.actor), status: .accepted)
+        let wanted = BroadcastIntake(
+            .channel(channel.id), request: broadcast, by: context.actor, within: context.reach)
+        return .json(try await intake.accept(wanted), status: .accepted)
     }
 
     /// The channel a request may send to by itself.
@@ -102,7 +97,7 @@ struct BroadcastRoutes: Sendable {
         let page = try request.query("limit", "cursor").page()
         let key = try context.eventKey()
         try await requireCover(of: key, context)
-        return .json(try await outbox.broadcasts(of: key, page))
+        return .json(try await outbox.broadcasts(of: key, within: context.reach, page))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -112,8 +107,10 @@ struct BroadcastRoutes: Sendable {
 
     private func cancel(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
-        let broadcast = try await broadcast(context)
-        guard try await outbox.cancel(broadcast.id, by: context.actor, now: now()) ?? false else {
+        let id = try context.id(orThrow: .broadcastNotFound)
+        let withdrawal = try await outbox.cancel(id, within: context.reach, by: context.actor, now: now())
+        guard let isWithdrawn = withdrawal else { throw Problem.broadcastNotFound(id) }
+        guard isWithdrawn else {
             throw Problem(
                 .broadcastSent,
                 "Something of this broadcast was sent, or its time ran out; it cannot be withdrawn. "
@@ -124,10 +121,9 @@ struct BroadcastRoutes: Sendable {
 
     private func broadcast(_ context: APIContext) async throws -> Broadcast {
         let id = try context.id(orThrow: .broadcastNotFound)
-        guard let broadcast = try await outbox.broadcast(id) else {
-            throw Problem(.broadcastNotFound, "There is no broadcast \(id.uuidString.lowercased()).")
+        guard let broadcast = try await outbox.broadcast(id, within: context.reach) else {
+            throw Problem.broadcastNotFound(id)
         }
-        for delivery in broadcast.deliveries { try context.requireCover(of: delivery.bundleID) }
         return broadcast
     }
 
@@ -136,5 +132,11 @@ struct BroadcastRoutes: Sendable {
             throw Problem(.eventNotFound, "There is no event \(key).")
         }
         try context.requireCover(of: event)
+    }
+}
+
+extension Problem {
+    fileprivate static func broadcastNotFound(_ id: UUID) -> Problem {
+        Problem(.broadcastNotFound, "There is no broadcast \(id.uuidString.lowercased()).")
     }
 }

@@ -65,7 +65,8 @@ struct ChannelRoutes: Sendable {
         }
         try fields.finish()
         let channel = try await desk.import(
-            channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey, by: context.actor)
+            channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey,
+            within: context.reach, by: context.actor)
         return .json(channel, status: .created)
     }
 

@@ -22,8 +22,8 @@ struct EventRoutes: Sendable {
         let key = try context.eventKeyToWrite()
         let specification = try EventSpecification(key: key, body: try await request.json())
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
-        if let present = try await events.event(key, now: now()) { try context.requireCover(of: present) }
-        let (event, created) = try await events.put(specification, by: context.actor, now: now())
+        let (event, created) = try await events.put(
+            specification, within: context.reach, by: context.actor, now: now())
         return .json(event, status: created ? .created : .ok)
     }
 
@@ -32,8 +32,8 @@ struct EventRoutes: Sendable {
         let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
         if let bundleID { try context.requireCover(of: bundleID) }
         let filter = EventFilter(
-            state: try query.choice("state"), kind: query["kind"], bundleID: bundleID ?? context.key?.bundleID,
-            from: try query.date("from"), to: try query.date("to"))
+            state: try query.choice("state"), kind: query["kind"], bundleID: bundleID, from: try query.date("from"),
+            to: try query.date("to"), within: context.reach)
         return .json(try await events.events(where: filter, try query.page(), now: now()))
     }
 
@@ -44,8 +44,8 @@ struct EventRoutes: Sendable {
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
-        let event = try await event(context)
-        try await events.cancel(event.specification.key, by: context.actor, now: now())
+        try await events.cancel(
+            try context.eventKey(), within: context.reach, by: context.actor, now: now())
         return .noContent
     }
 
@@ -60,9 +60,9 @@ struct EventRoutes: Sendable {
 }
 
 extension APIContext {
-    /// - Throws: `forbidden` when the request's key is for one app and the event is another's too.
+    /// - Throws: `forbidden` when the event has audiences that the request's key does not reach.
     func requireCover(of event: Event) throws(Problem) {
-        for audience in event.specification.audiences { try requireCover(of: audience.bundleID) }
+        guard reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw reach.refusal }
     }
 }
 

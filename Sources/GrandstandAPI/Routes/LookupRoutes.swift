@@ -7,9 +7,8 @@ internal import Hummingbird
 
 /// `/v1/lookup`: what apps ask before they start a Live Activity, by the million, at kick-off.
 struct LookupRoutes: Sendable {
-    let events: any EventStore
     let replica: LookupReplica
-    let now: @Sendable () -> Date
+    let contents: LookupContents
 
     /// Who may look up: here, and where `LookupDesk` answers from memory.
     static let access = Route.Access.scope(.lookup)
@@ -18,7 +17,8 @@ struct LookupRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, Self.path, Self.access, lookup),
-            Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, batch),
+            // It reads only, and strangers have its keys: what they send is not stored.
+            Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, keepsAnswers: false, batch),
         ]
     }
 
@@ -28,14 +28,13 @@ struct LookupRoutes: Sendable {
         let key = try context.eventKey()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
-        if wantsState ?? false {
-            // Content is large and changes all the time; it stays in the database.
-            let entry = try await events.lookup(
-                topic: bundleID.topic, in: environment, key, contentState: true, now: now())
-            return try Self.response(
-                to: request, entry.map { LookupAnswer($0) }, .confirmed, key, bundleID, environment)
-        }
         let (answer, freshness) = try await replica.answer(topic: bundleID.topic, in: environment, key)
+        // Content is large and changes all the time, so it stays in the database, which is asked only for what is there.
+        if wantsState ?? false, case .found? = answer {
+            let name = LookupName(topic: bundleID.topic, environment: environment, key: key)
+            return try Self.response(
+                to: request, try await contents.answer(name), .confirmed, key, bundleID, environment)
+        }
         return try Self.response(to: request, answer, freshness, key, bundleID, environment)
     }
 

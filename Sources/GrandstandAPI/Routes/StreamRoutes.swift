@@ -24,13 +24,15 @@ struct StreamRoutes: Sendable {
             throw Problem(.eventNotFound, "There is no event \(key).")
         }
         try context.requireCover(of: event)
-        let view = try views.open(key, seen: request.headers[.lastEventID])
+        let view = try views.open(LiveSubject(key, within: context.reach), seen: request.headers[.lastEventID])
         // Asked again and again: a key that was revoked hears no more.
         let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
         let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = route.access] in
             do {
-                guard let key = try await keys.authenticate(secret), !key.isExpired(at: now()) else { return false }
-                try Gate.check(key, for: access)
+                guard let caller = try await keys.authenticate(secret), !caller.isExpired(at: now()) else {
+                    return false
+                }
+                try Gate.check(caller, for: access)
                 return true
             } catch let problem as Problem where problem.kind == .storeUnavailable {
                 return true

@@ -137,7 +137,7 @@ package struct Doctor: Sendable {
         var apps: [App] = []
         var cursor: String?
         repeat {
-            let page = try await store.apps(PageRequest(limit: 200, cursor: cursor))
+            let page = try await store.apps(PageRequest(limit: 200, cursor: cursor), within: .all)
             apps += page.items
             cursor = page.nextCursor
         } while cursor != nil

@@ -14,7 +14,7 @@ struct DemoMatch: Sendable {
 
     /// Steps reported for `events`.
     static func steps(for events: [DemoEvent]) -> Int {
-        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 2 } + 1
+        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
     }
 
     /// Both environments and both policies: the second event has them the other way round.
@@ -99,6 +99,7 @@ struct DemoMatch: Sendable {
     ) async throws {
         let accepted: BroadcastView = try await stage.client.call(
             "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts", json: broadcast.body)
+        if broadcast.isEnd { try await checkLookups(afterTheEndOf: event) }
         let done: BroadcastView = try await poll("the broadcast \(broadcast.label)") {
             let view: BroadcastView = try await stage.client.call("GET", "/v1/broadcasts/\(accepted.id)")
             return view.state == "done" ? view : nil
@@ -130,11 +131,25 @@ struct DemoMatch: Sendable {
         else { throw DemoFailure("\(broadcast.label): APNs did not see its content state") }
     }
 
+    /// Right after the end was accepted: the server that did so knows at once, another on the same database within a
+    /// second.
+    private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
+        let accepted = ContinuousClock.now
+        let path = "/v1/lookup/\(Self.bundleID)/production/\(GrandstandClient.encoded(event.key))"
+        let here = try await stage.client.send("GET", path)
+        try expect(here, 410)
+        report.step("an app asks this server at once", "410 \(ServerProblem(here).slug)")
+        var there = try await stage.other.send("GET", path)
+        while there.status == 200, ContinuousClock.now - accepted < .seconds(1) {
+            try await Task.sleep(for: .milliseconds(2))
+            there = try await stage.other.send("GET", path)
+        }
+        try expect(there, 410)
+        let milliseconds = Int((ContinuousClock.now - accepted) / .milliseconds(1))
+        report.step("another server, within a second", "410 after \(milliseconds) ms at most")
+    }
+
     private func checkTheEnd(of event: DemoEvent) async throws {
-        let lookup = try await stage.client.send(
-            "GET", "/v1/lookup/\(Self.bundleID)/production/\(GrandstandClient.encoded(event.key))")
-        try expect(lookup, 410)
-        report.step("an app looks it up after the end", "410 \(ServerProblem(lookup).slug)")
         let late = try await stage.client.send(
             "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts",
             json: Data(#"{"event":"update","contentState":{}}"#.utf8))

@@ -6,13 +6,16 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import Logging
 
-/// Everything the demo needs, running: a simulator, an embedded database, a server, and a key; in a folder of its own.
+/// Everything the demo needs, running: a simulator, an embedded database, a server, another server on the same database,
+/// and a key; in a folder of its own.
 struct DemoStage: Sendable {
     let simulator: Simulator
     let address: URL
     /// A key that may do everything.
     let secret: String
     let client: GrandstandClient
+    /// To the other server, which only answers requests.
+    let other: GrandstandClient
 
     static let team = "SIMULATOR1"
     static let key = "SIMULATOR1"
@@ -35,10 +38,26 @@ struct DemoStage: Sendable {
         let simulator = Simulator(options: options, logger: logger)
         let addresses = try await simulator.start()
         do {
-            let configuration = try Configuration(
-                environment: environment(addresses, folder: folder, port: port).merging(settings) { $1 })
+            let environment = Self.environment(addresses, folder: folder, port: port).merging(settings) { $1 }
+            let configuration = try Configuration(environment: environment)
             let server = try await Server.build(configuration, logger: logger)
-            try await run(server, simulator: simulator, scheme: configuration.tls == nil ? "http" : "https", body)
+            let scheme = configuration.tls == nil ? "http" : "https"
+            let shared = [
+                "DATABASE_URL": server.databaseURL, "GRANDSTAND_PORT": "0", "GRANDSTAND_ROLES": "api",
+            ]
+            try await run(server) { [logger] port in
+                let (_, secret) = try await server.keys.create(
+                    name: "demo", scopes: [.admin], bundleID: nil, by: .commandLine)
+                let second = try await Server.build(
+                    try Configuration(environment: environment.merging(shared) { $1 }), logger: logger)
+                try await run(second) { other in
+                    try await body(
+                        DemoStage(
+                            simulator: simulator, address: try address(scheme, port), secret: secret,
+                            client: GrandstandClient(url: try address(scheme, port), apiKey: secret),
+                            other: GrandstandClient(url: try address(scheme, other), apiKey: secret)))
+                }
+            }
             await simulator.stop()
         } catch {
             await simulator.stop()
@@ -61,11 +80,13 @@ struct DemoStage: Sendable {
         ]
     }
 
-    /// Runs the server for as long as `body` takes.
-    private static func run(
-        _ server: Server, simulator: Simulator, scheme: String,
-        _ body: @escaping @Sendable (DemoStage) async throws -> Void
-    ) async throws {
+    private static func address(_ scheme: String, _ port: Int) throws -> URL {
+        guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else { throw DemoFailure("no address") }
+        return url
+    }
+
+    /// Runs the server for as long as `body` takes, which gets its port.
+    private static func run(_ server: Server, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -74,15 +95,8 @@ struct DemoStage: Sendable {
             }
             group.addTask {
                 var iterator = ports.makeAsyncIterator()
-                guard let port = await iterator.next(), let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
-                    throw DemoFailure("the server did not start")
-                }
-                let (_, secret) = try await server.keys.create(
-                    name: "demo", scopes: [.admin], bundleID: nil, by: .commandLine)
-                try await body(
-                    DemoStage(
-                        simulator: simulator, address: url, secret: secret,
-                        client: GrandstandClient(url: url, apiKey: secret)))
+                guard let port = await iterator.next() else { throw DemoFailure("the server did not start") }
+                try await body(port)
             }
             // The first to end is the body, unless the server failed.
             try await group.next()

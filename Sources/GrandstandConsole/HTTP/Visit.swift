@@ -74,12 +74,12 @@ struct Visit: Sendable {
     /// - Throws: `forbidden` for a key of another app.
     func requireCover(of bundleID: BundleID) throws(Problem) {
         guard !key.covers(bundleID) else { return }
-        throw Problem(.forbidden, "The key \(key.name) is for \(key.bundleID?.rawValue ?? "another app") only.")
+        throw key.reach.refusal
     }
 
-    /// - Throws: `forbidden` when the event is another app's too.
+    /// - Throws: `forbidden` when the event has audiences that the key does not reach.
     func requireCover(of event: Event) throws(Problem) {
-        for audience in event.specification.audiences { try requireCover(of: audience.bundleID) }
+        guard key.reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw key.reach.refusal }
     }
 
     private func parameter(_ name: String) -> String {

@@ -12,9 +12,9 @@ struct AppRoutes: Sendable {
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        let page = try await apps.apps(visit.page)
+        let page = try await apps.apps(visit.page, within: visit.key.reach)
         var rows: [AppRow] = []
-        for app in page.items where visit.key.covers(app.bundleID) {
+        for app in page.items {
             rows.append(AppRow(app, keyFiles: await keyFiles(of: app)))
         }
         return .page(AppList(rows, nextCursor: page.nextCursor, visit))

@@ -13,7 +13,8 @@ struct EventRoutes: Sendable {
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
         if let key = try visit.query.read("key", EventKey.rule, EventKey.init) { return .elsewhere(Place.event(key)) }
         let filter = EventFilter(
-            state: try visit.query.choice("state"), kind: visit.query["kind"], bundleID: try visit.chosenApp())
+            state: try visit.query.choice("state"), kind: visit.query["kind"], bundleID: try visit.chosenApp(),
+            within: visit.key.reach)
         return .page(EventList(try await events.events(where: filter, visit.page, now: visit.now), filter, visit))
     }
 
@@ -25,6 +26,6 @@ struct EventRoutes: Sendable {
         try visit.requireCover(of: event)
         var page = visit.page
         page.limit = 20
-        return .page(EventDetail(event, try await outbox.broadcasts(of: key, page), visit))
+        return .page(EventDetail(event, try await outbox.broadcasts(of: key, within: visit.key.reach, page), visit))
     }
 }

@@ -24,8 +24,9 @@ struct LiveAudience {
     }
 
     private let maximum: Int
-    private var views: [EventKey: View] = [:]
-    private var marked: Set<EventKey> = []
+    private var views: [LiveSubject: View] = [:]
+    private var subjects: [EventKey: Set<LiveSubject>] = [:]
+    private var marked: Set<LiveSubject> = []
     private var isClosed = false
     private(set) var count = 0
 
@@ -34,46 +35,51 @@ struct LiveAudience {
     var isEmpty: Bool { count == 0 }
 
     /// - Returns: whether there was room.
-    mutating func add(_ member: Member, to key: EventKey) -> Bool {
+    mutating func add(_ member: Member, to subject: LiveSubject) -> Bool {
         guard !isClosed, count < maximum else { return false }
         count += 1
-        views[key, default: View()].members[member.id] = member
-        marked.insert(key)
+        views[subject, default: View()].members[member.id] = member
+        subjects[subject.key, default: []].insert(subject)
+        marked.insert(subject)
         return true
     }
 
-    mutating func remove(_ id: UUID, from key: EventKey) {
-        guard views[key]?.members.removeValue(forKey: id) != nil else { return }
+    mutating func remove(_ id: UUID, from subject: LiveSubject) {
+        guard views[subject]?.members.removeValue(forKey: id) != nil else { return }
         count -= 1
-        if views[key]?.members.isEmpty ?? false {
-            views[key] = nil
-            marked.remove(key)
-        }
+        guard views[subject]?.members.isEmpty ?? false else { return }
+        views[subject] = nil
+        marked.remove(subject)
+        subjects[subject.key]?.remove(subject)
+        if subjects[subject.key]?.isEmpty ?? false { subjects[subject.key] = nil }
     }
 
     /// Something happened: the events it concerns are to be read.
     mutating func mark(_ name: WakeName) {
         switch name {
         case .anything: marked.formUnion(views.keys)
-        case .name(let text): if let key = EventKey(rawValue: text) { mark([key]) }
+        case .name(let text): if let key = EventKey(rawValue: text) { marked.formUnion(subjects[key] ?? []) }
         }
     }
 
-    mutating func mark(_ keys: Set<EventKey>) { marked.formUnion(keys.filter { views[$0] != nil }) }
+    mutating func mark(_ read: Set<LiveSubject>) { marked.formUnion(read.filter { views[$0] != nil }) }
 
     /// - Returns: what is looked at, and of that, what is to be read; the marks are gone then.
-    mutating func turn() -> (watched: Set<EventKey>, marked: Set<EventKey>) {
+    mutating func turn() -> (watched: Set<LiveSubject>, marked: Set<LiveSubject>) {
         defer { marked = [] }
         return (Set(views.keys), marked)
     }
 
     /// Shows what was read: everything to new members, what has changed to the others.
     ///
-    /// - Returns: who does not keep up, to be ended.
-    mutating func show(_ boards: [EventKey: LiveBoard]) -> [AsyncStream<LiveUpdate>.Continuation] {
-        var slow: [AsyncStream<LiveUpdate>.Continuation] = []
-        for (key, board) in boards {
-            guard var view = views[key] else { continue }
+    /// - Parameter gone: what is out of its viewers' reach now.
+    /// - Returns: who does not keep up, or may look no more, to be ended.
+    mutating func show(
+        _ boards: [LiveSubject: LiveBoard], gone: Set<LiveSubject> = []
+    ) -> [AsyncStream<LiveUpdate>.Continuation] {
+        var slow = gone.flatMap { views[$0]?.members.values.map(\.continuation) ?? [] }
+        for (subject, board) in boards {
+            guard var view = views[subject] else { continue }
             let tag = board.tag
             let changes = view.board.map { board.changes(since: $0) } ?? []
             let updates = changes.enumerated().map { index, content in
@@ -90,7 +96,7 @@ struct LiveAudience {
                 view.members[id]?.isNew = false
             }
             view.board = board
-            views[key] = view
+            views[subject] = view
         }
         return slow
     }

@@ -50,17 +50,19 @@ package final class LiveViews: Service {
     /// Begins a view: a snapshot, unless the reader has it, then changes. The stream ends when the server stops, and when
     /// its reader is too slow; it is to be opened again then.
     ///
+    /// It ends, too, when the event is out of the reader's reach.
+    ///
     /// - Parameter seen: the tag of the last update the reader has.
     /// - Throws: `stream-unavailable`.
-    package func open(_ key: EventKey, seen: String?) throws(Problem) -> LiveView {
+    package func open(_ subject: LiveSubject, seen: String?) throws(Problem) -> LiveView {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(settings.buffer))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in
-            self?.audience.withLock { $0.remove(id, from: key) }
+            self?.audience.withLock { $0.remove(id, from: subject) }
             self?.doorbell.ring()
         }
-        let isIn = audience.withLock { $0.add(LiveAudience.Member(id: id, seen: seen, continuation), to: key) }
+        let isIn = audience.withLock { $0.add(LiveAudience.Member(id: id, seen: seen, continuation), to: subject) }
         guard isIn else {
             throw Problem(
                 .streamUnavailable,
@@ -117,22 +119,26 @@ package final class LiveViews: Service {
         let (watched, marked) = audience.withLock { $0.turn() }
         let date = now()
         let isFullTurn = round.needsAll(after: settings.pollInterval)
-        let keys = isFullTurn ? watched : marked
+        let subjects = isFullTurn ? watched : marked
+        let watchedKeys = Set(watched.map(\.key))
         do {
-            if watched != round.watched || date >= round.renewAt {
+            if watchedKeys != round.watched || date >= round.renewAt {
                 try await store.watch(
-                    watched, replica: replica, now: date, until: date.addingTimeInterval(settings.lease))
-                round.watched = watched
+                    watchedKeys, replica: replica, now: date, until: date.addingTimeInterval(settings.lease))
+                round.watched = watchedKeys
                 round.renewAt = date.addingTimeInterval(settings.lease / 3)
             }
-            guard !keys.isEmpty else { return }
-            let boards = try await store.boards(of: keys, now: date)
-            for continuation in audience.withLock({ $0.show(boards) }) { continuation.finish() }
+            // Most readers reach everything, so this is one query mostly.
+            for (reach, subjects) in Dictionary(grouping: subjects, by: \.reach) {
+                let read = try await store.boards(of: Set(subjects.map(\.key)), within: reach, now: date)
+                let boards = Dictionary(
+                    uniqueKeysWithValues: subjects.compactMap { subject in read[subject.key].map { (subject, $0) } })
+                let gone = reach == .all ? [] : Set(subjects).subtracting(boards.keys)
+                for continuation in audience.withLock({ $0.show(boards, gone: gone) }) { continuation.finish() }
+            }
         } catch {
-            // Stopping: a query may say so in words of its own.
-            guard !Task.isCancelled else { return }
-            audience.withLock { $0.mark(keys) }
-            logger.warning("live views could not be read; trying again", metadata: ["error": "\(error)"])
+            audience.withLock { $0.mark(subjects) }
+            logger.failed("live views could not be read; trying again", error, at: .warning)
             try? await Task.sleep(for: .milliseconds(500))
             doorbell.ring()
         }

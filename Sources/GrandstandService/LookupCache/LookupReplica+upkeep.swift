@@ -78,11 +78,14 @@ extension LookupReplica: Service {
     /// - Returns: whether there was something to read.
     private func readChanged() async throws -> Bool {
         var keys = backlog.withLock { $0.take() }[...]
+        // After the keys are taken: a mark made later has its event in the backlog again.
+        let reading = marks.reading()
         let isWorthwhile = !keys.isEmpty
         while !keys.isEmpty {
             let some = Array(keys.prefix(settings.pageSize))
             do {
                 put(some, try await source.records(of: some))
+                marks.remove(some, after: reading)
             } catch {
                 backlog.withLock { $0.giveBack(Array(keys)) }
                 throw error
@@ -118,7 +121,7 @@ extension LookupReplica: Service {
         }
     }
 
-    private func startAnew() {
+    func startAnew() {
         backlog.withLock { $0.forgetPosition() }
         rebuilderBell.ring()
     }

@@ -19,6 +19,8 @@ package final class LookupReplica: Sendable {
         package var journalSeconds: Double = 300
         /// Events in one query.
         package var pageSize = 2_000
+        /// How long a lookup waits for what this process has changed to be read again.
+        package var patience = Duration.seconds(2)
 
         package init(staleLimit: TimeInterval = 600) { self.staleLimit = staleLimit }
     }
@@ -38,10 +40,10 @@ package final class LookupReplica: Sendable {
         var building: Building?
         /// When the database last said that memory is right.
         var confirmedAt: Date?
-        var questions: RecentQuestions<String>
+        var questions: RecentQuestions<LookupName>
         /// What the database told of names that memory had not read yet, until memory has: who was given a channel is not
         /// told a moment later that there is none.
-        var told: [String: Told] = [:]
+        var told: [LookupName: Told] = [:]
     }
 
     struct Told {
@@ -68,6 +70,7 @@ package final class LookupReplica: Sendable {
     let rebuilderBell = Doorbell()
     let backlog = Mutex(LookupBacklog())
     let state: Mutex<State>
+    let marks: LookupMarks
     private let events: any EventStore
 
     package init(
@@ -80,13 +83,42 @@ package final class LookupReplica: Sendable {
         self.settings = settings
         self.now = now
         self.logger = logger
+        marks = LookupMarks(patience: settings.patience)
         state = Mutex(State(questions: RecentQuestions(now: now())))
     }
 
-    /// What memory says, at once; `nil` when it says nothing or cannot be believed any more. The bundle ID matches
-    /// without regard to case.
+    /// A transaction of this process that changed this is over, and nobody was told so yet: no answer of memory's is given
+    /// for it until it has been read again.
+    package func changed(_ subjects: [LookupChange.Subject]) {
+        var keys: [EventKey] = []
+        for subject in subjects {
+            switch subject {
+            case .event(let key): keys.append(key)
+            case .everything: startAnew()
+            case .keys: self.keys?.changed()
+            }
+        }
+        guard !keys.isEmpty else { return }
+        marks.mark(keys)
+        let changed = Set(keys)
+        state.withLock { state in
+            if !state.told.isEmpty { state.told = state.told.filter { !changed.contains($0.key.key) } }
+        }
+        backlog.withLock { $0.giveBack(keys) }
+        readerBell.ring()
+    }
+
+    /// What memory says, at once; `nil` when it says nothing, cannot be believed any more, or was not read since this
+    /// process changed the event. The bundle ID matches without regard to case.
     package func known(
         bundleID: UnsafeRawBufferPointer, in environment: APNsEnvironment, _ key: UnsafeRawBufferPointer
+    ) -> (answer: LookupAnswer, freshness: Freshness)? {
+        // Before the table is read: a mark goes only after its event's answer is there.
+        marks.contain(key) ? nil : remembered(bundleID, environment, key)
+    }
+
+    private func remembered(
+        _ bundleID: UnsafeRawBufferPointer, _ environment: APNsEnvironment, _ key: UnsafeRawBufferPointer
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
         let now = now()
         let (table, confirmedAt) = state.withLock { ($0.table, $0.confirmedAt) }
@@ -99,19 +131,23 @@ package final class LookupReplica: Sendable {
 
     /// What memory says. Where it has no channel to name, the database is asked too, as long as it can be: an event that
     /// was made a moment ago is found at once. That is one question a second for one name, and a bounded number for all.
+    /// What this process has just changed is waited for.
     ///
     /// - Returns: no answer for an event that is not there.
     /// - Throws: `store-unavailable`.
     package func answer(
         topic: String, in environment: APNsEnvironment, _ key: EventKey
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
-        let known = known(topic: topic, in: environment, key)
+        let isRead = await marks.areRead(of: key)
+        let known = remembered(topic: topic, in: environment, key)
+        guard isRead else { return try old(known) }
         switch known?.answer {
         case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
         case .pending, nil: break
         }
-        let name = "\(topic)/\(environment.rawValue)/\(key)"
+        let name = LookupName(topic: topic, environment: environment, key: key)
         let now = now()
+        let made = marks.made
         let (freshness, mayAsk, told) = state.withLock { state -> (Freshness, Bool, LookupAnswer?) in
             let freshness = self.freshness(state.confirmedAt, now)
             if case .stale = freshness { return (freshness, false, nil) }
@@ -126,17 +162,29 @@ package final class LookupReplica: Sendable {
         do {
             let entry = try await events.lookup(topic: topic, in: environment, key, contentState: false, now: now)
             let answer = entry.map { LookupAnswer($0) }
-            if case .found? = answer { remember(answer, of: name, now: now) }
+            if case .found(let body)? = answer { remember(.found(body), of: name, unlessMarkedSince: made, now: now) }
             return (answer, .confirmed)
         } catch let problem as Problem where problem.kind == .storeUnavailable && freshness != .unknown {
             return (known?.answer, freshness)
         }
     }
 
-    /// As many as questions are asked in a second, at most.
-    private func remember(_ answer: LookupAnswer?, of name: String, now: Date) {
-        guard let answer else { return }
+    /// What memory has of an event that this process changed, when the database could not be read since.
+    ///
+    /// - Throws: `store-unavailable` when memory has nothing.
+    private func old(
+        _ known: (answer: LookupAnswer, freshness: Freshness)?
+    ) throws(Problem) -> (answer: LookupAnswer?, freshness: Freshness) {
+        guard let known else { throw Self.unread }
+        guard case .confirmed = known.freshness else { return known }
+        return (known.answer, .stale(seconds: Int(settings.patience.components.seconds)))
+    }
+
+    /// As many as questions are asked in a second, at most. What was read before this process changed something is not
+    /// remembered.
+    private func remember(_ answer: LookupAnswer, of name: LookupName, unlessMarkedSince made: Int, now: Date) {
         state.withLock { state in
+            guard marks.made == made else { return }
             state.told = state.told.filter { $0.value.until > now }
             state.told[name] = Told(answer: answer, until: now.addingTimeInterval(Self.toldFor))
         }
@@ -145,14 +193,14 @@ package final class LookupReplica: Sendable {
     /// Seconds; memory has read a change within one.
     private static let toldFor: TimeInterval = 1
 
-    private func known(
+    private func remembered(
         topic: String, in environment: APNsEnvironment, _ key: EventKey
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
         var topic = topic
         var key = key.rawValue
         return topic.withUTF8 { topic in
             key.withUTF8 { key in
-                known(bundleID: UnsafeRawBufferPointer(topic), in: environment, UnsafeRawBufferPointer(key))
+                remembered(UnsafeRawBufferPointer(topic), environment, UnsafeRawBufferPointer(key))
             }
         }
     }

@@ -54,10 +54,11 @@ package struct PostgresAppStore: AppStore {
         return try rows.first.map(Self.app)
     }
 
-    package func apps(_ page: PageRequest) async throws -> Page<App> {
+    package func apps(_ page: PageRequest, within reach: AppReach) async throws -> Page<App> {
         let rows = try await database.query(
             """
-            \(Self.selection) where \(page.cursor)::text is null or a.bundle_id > \(page.cursor)
+            \(Self.selection) where (\(page.cursor)::text is null or a.bundle_id > \(page.cursor))
+                and (\(reach.topics)::text[] is null or a.topic = any(\(reach.topics)))
             order by a.bundle_id limit \(page.limit + 1)
             """)
         return Page(rows: try rows.map(Self.app), limit: page.limit) { $0.bundleID.rawValue }

@@ -66,6 +66,7 @@ extension PostgresChannelStore {
         guard let event = events.first else {
             throw Problem(.eventNotFound, "There is no event \(eventKey). Declare it with PUT /v1/events first.")
         }
+        try await EventReach.require(wanted.reach, event: eventKey, on: connection)
         guard try !event.decode(Bool.self, "is_over") else {
             throw Problem(.eventEnded, "The event \(eventKey) is over and needs no channel.")
         }

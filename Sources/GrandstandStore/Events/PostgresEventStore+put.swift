@@ -5,10 +5,19 @@ internal import Postgres
 
 extension PostgresEventStore {
     package func put(
-        _ specification: EventSpecification, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> (event: Event, created: Bool) {
         let created = try await database.transaction { connection in
-            let created = try await Self.write(specification, now: now, on: connection)
+            let written = try await Self.write(specification, now: now, on: connection)
+            // Its row is locked now, or was made here: an event that somebody else made a moment ago is seen, too.
+            if written != .created {
+                try await EventReach.require(reach, event: specification.key, on: connection)
+            }
+            guard written != .over else {
+                throw Problem(
+                    .eventEnded, "The event \(specification.key) is over and stays as it is. Use a new event key.")
+            }
+            let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)
             let apps = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
             try await connection.pipeline([
@@ -24,10 +33,17 @@ extension PostgresEventStore {
         return (event, created)
     }
 
+    private enum Written {
+        case created
+        case changed
+        /// Nothing was written.
+        case over
+    }
+
     /// Writes the event's own row, and holds its lock until the commit.
     private static func write(
         _ specification: EventSpecification, now: Date, on connection: PostgresConnection
-    ) async throws -> Bool {
+    ) async throws -> Written {
         let rows = try await connection.query(
             """
             insert into events as e (key, name, kind, starts_at, ends_at, channels_open_at, metadata, created_at,
@@ -42,11 +58,8 @@ extension PostgresEventStore {
             where e.ended_at is null and e.cancelled_at is null
             returning xmax = 0 as created
             """)
-        guard let row = rows.first else {
-            throw Problem(
-                .eventEnded, "The event \(specification.key) is over and stays as it is. Use a new event key.")
-        }
-        return try row.decode("created")
+        guard let row = rows.first else { return .over }
+        return try row.decode(Bool.self, "created") ? .created : .changed
     }
 
     private static func refuseUnknownApps(
@@ -169,13 +182,14 @@ extension PostgresEventStore {
         ])
     }
 
-    package func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws {
+    package func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
         try await database.transaction { connection in
             let events = try await connection.query(
                 """
                 update events set cancelled_at = \(now), updated_at = \(now)
                 where key = \(key.rawValue) and cancelled_at is null and ended_at is null returning key
                 """)
+            try await EventReach.require(reach, event: key, on: connection)
             if events.isEmpty {
                 let known = try await connection.query("select from events where key = \(key.rawValue)")
                 guard !known.isEmpty else { throw Problem(.eventNotFound, "There is no event \(key).") }

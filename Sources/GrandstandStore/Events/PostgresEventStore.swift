@@ -26,6 +26,7 @@ package struct PostgresEventStore: EventStore {
                 and (\(filter.bundleID?.topic)::text is null or exists (
                     select from audiences u join apps a using (bundle_id)
                     where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
+                and \(EventReach.covers(filter.reach, event: "e.key"))
                 and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
             order by e.created_at, e.key limit \(page.limit + 1)
             """)

@@ -147,20 +147,21 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
 
     package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
         let wasThere = try await store.revoke(id, by: actor, now: now)
-        await forget(id)
+        forget(id)
         return wasThere
     }
 
     package func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? {
         let issued = try await store.rotate(id, overlapEnds: overlapEnds, by: actor, now: now)
-        await forget(id)
+        forget(id)
         return issued
     }
 
-    /// Here a change holds at once; elsewhere as soon as it is heard.
-    private func forget(_ id: UUID) async {
-        changed()
-        state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
-        await reload()
+    /// Here a change holds as soon as it is committed; elsewhere as soon as it is heard. What was asked before is older.
+    private func forget(_ id: UUID) {
+        store.database.afterCommit { [self] in
+            state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
+            changed()
+        }
     }
 }

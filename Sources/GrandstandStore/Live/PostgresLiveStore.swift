@@ -25,19 +25,24 @@ package struct PostgresLiveStore: LiveStore {
         }
     }
 
-    package func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard] {
+    package func boards(
+        of keys: Set<EventKey>, within reach: AppReach, now: Date
+    ) async throws -> [EventKey: LiveBoard] {
+        let lanes: PostgresQuery = reach == .all ? "" : "join lanes l on l.id = d.lane"
         let rows = try await database.query(
             """
             select e.key, e.starts_at, e.first_update_at, e.ended_at, e.cancelled_at, b.id, b.event, b.accepted_at,
                 b.send_at, b.scheduled, b.cancelled, c.states, c.counts
             from events e
             left join lateral (
-                select * from broadcasts where event_key = e.key
+                select * from broadcasts
+                where event_key = e.key and \(EventReach.covers(reach, broadcast: "broadcasts"))
                 order by accepted_at desc, id desc limit \(LiveBoard.length)) b on true
             left join lateral (
                 select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
-                    select state, count(*) as n from deliveries where broadcast_id = b.id group by state) s) c on true
-            where e.key = any(\(keys.map(\.rawValue)))
+                    select d.state, count(*) as n from deliveries d \(lanes)
+                    where d.broadcast_id = b.id and \(EventReach.covers(reach, lane: "l")) group by d.state) s) c on true
+            where e.key = any(\(keys.map(\.rawValue))) and \(EventReach.covers(reach, event: "e.key"))
             order by e.key, b.accepted_at desc, b.id desc
             """)
         var boards: [EventKey: LiveBoard] = [:]

@@ -108,6 +108,9 @@ struct Acceptance {
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
+        guard intake.reach.covers(eventOf: target.lanes.lazy.map(\.audience.bundleID)) else {
+            throw intake.reach.refusal
+        }
         let open = target.lanes.filter { !$0.isFenced }
         let reachesFenced = target.lanes.contains { lane in
             lane.isFenced && intake.request.audiences?.contains(lane.audience.selector) ?? false

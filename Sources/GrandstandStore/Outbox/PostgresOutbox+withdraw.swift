@@ -6,9 +6,10 @@ internal import Postgres
 /// A withdrawal leaves what would be true had the broadcast never come, as far as nothing of it was sent. It has the locks
 /// of an acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
 extension PostgresOutbox {
-    package func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool? {
+    package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         let (isWithdrawn, topics) = try await calls.transaction { connection -> (Bool?, Set<WakeTopic>) in
             guard let isScheduled = try await Self.lockBroadcast(id, on: connection) else { return (nil, []) }
+            try await EventReach.require(reach, broadcast: id, on: connection)
             if isScheduled {
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true where id = \(id)",

@@ -71,12 +71,19 @@ package struct PostgresOutbox: Outbox {
 
     static func planCacheMode(isBulk: Bool) -> String { isBulk ? "force_custom_plan" : "force_generic_plan" }
 
-    package func broadcast(_ id: UUID) async throws -> Broadcast? {
-        let rows = try await calls.query("select \(Self.columns) from broadcasts b where b.id = \(id)")
-        return try await complete(Array(rows)).first
+    package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? {
+        let rows = try await calls.query(
+            """
+            select \(Self.columns), \(EventReach.covers(reach, broadcast: "b")) as is_covered
+            from broadcasts b where b.id = \(id)
+            """)
+        guard try rows.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
+        return try await complete(Array(rows), within: reach).first
     }
 
-    package func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> {
+    package func broadcasts(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
         if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
@@ -85,9 +92,10 @@ package struct PostgresOutbox: Outbox {
             select \(Self.columns) from broadcasts b
             where b.event_key = \(key.rawValue)
                 and (\(cursorID)::uuid is null or (b.accepted_at, b.id) < (\(cursor?.date), \(cursorID)))
+                and \(EventReach.covers(reach, broadcast: "b"))
             order by b.accepted_at desc, b.id desc limit \(page.limit + 1)
             """)
-        return Page(rows: try await complete(Array(rows)), limit: page.limit) { broadcast in
+        return Page(rows: try await complete(Array(rows), within: reach), limit: page.limit) { broadcast in
             TimeCursor(date: broadcast.acceptedAt, key: broadcast.id.uuidString).text
         }
     }
@@ -96,8 +104,8 @@ package struct PostgresOutbox: Outbox {
         b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by
         """
 
-    /// Adds to each broadcast its deliveries, in the order of its event's audiences.
-    private func complete(_ rows: [PostgresRow]) async throws -> [Broadcast] {
+    /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
+    private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Broadcast] {
         guard !rows.isEmpty else { return [] }
         let ids: [UUID] = try rows.map { try $0.decode("id") }
         let deliveryRows = try await calls.query(
@@ -106,7 +114,7 @@ package struct PostgresOutbox: Outbox {
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
                 d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at
             from deliveries d join lanes l on l.id = d.lane left join channels c on c.id = l.channel
-            where d.broadcast_id = any(\(ids)) order by d.id
+            where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)
         var deliveries: [UUID: [Delivery]] = [:]
         for row in deliveryRows {

@@ -26,9 +26,15 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
                         'reasons', c.reasons), b.id))
                 from settled b
                 cross join lateral (
-                    select max(d.settled_at) as settled_at, bool_and(d.state = 'cancelled') as is_cancelled,
-                        case when count(distinct l.bundle_id) = 1 then min(l.bundle_id) end as app
-                    from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id) t
+                    -- An event concerns one app while all its audiences are that one, and so does what was sent.
+                    select max(d.settled_at) as settled_at, bool_and(d.state = 'cancelled') as is_cancelled, case
+                        when b.event_key is null and count(distinct l.bundle_id) = 1 then min(l.bundle_id)
+                        when count(l.bundle_id) = count(l.bundle_id) filter (where l.bundle_id = p.app) then p.app end as app
+                    from (
+                        select case when count(distinct u.bundle_id) = 1 then min(u.bundle_id) end as app
+                        from audiences u where u.event_key = b.event_key) p
+                    left join (deliveries d join lanes l on l.id = d.lane) on d.broadcast_id = b.id
+                    group by p.app) t
                 cross join lateral (
                     select (select coalesce(json_object_agg(s.state, s.n), '{}') from (
                             select state, count(*) as n from deliveries where broadcast_id = b.id

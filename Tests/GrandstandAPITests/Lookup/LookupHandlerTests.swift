@@ -288,15 +288,17 @@ private struct Nothing: LookupSource, EventStore {
         after: EventKey?, limit: Int
     ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) { throw NotScripted() }
 
-    func lookup(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, contentState: Bool, now: Date
-    ) async throws -> LookupEntry? { throw NotScripted() }
+    func lookups(
+        of names: Set<LookupName>, contentState: Bool, now: Date
+    ) async throws -> [LookupName: LookupEntry] { throw NotScripted() }
     func put(
-        _ specification: EventSpecification, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
     func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
     func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
         throw NotScripted()
     }
-    func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws { throw NotScripted() }
+    func cancel(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws { throw NotScripted() }
 }

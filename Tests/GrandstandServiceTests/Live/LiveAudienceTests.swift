@@ -7,9 +7,9 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LiveAudienceTests {
-    private static func board(_ key: EventKey, _ count: Int) -> LiveBoard {
+    private static func board(_ subject: LiveSubject, _ count: Int) -> LiveBoard {
         LiveBoard(
-            eventKey: key, state: .live,
+            eventKey: subject.key, state: .live,
             broadcasts: [
                 BroadcastSummary(
                     id: UUID(uuid: (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), event: .update,
@@ -31,12 +31,12 @@ struct LiveAudienceTests {
         #expect(value, sourceLocation: sourceLocation)
     }
 
-    private let key: EventKey
-    private let other: EventKey
+    private let key: LiveSubject
+    private let other: LiveSubject
 
     init() throws {
-        key = try #require(EventKey(rawValue: "derby"))
-        other = try #require(EventKey(rawValue: "other"))
+        key = LiveSubject(try #require(EventKey(rawValue: "derby")))
+        other = LiveSubject(try #require(EventKey(rawValue: "other")))
     }
 
     @Test func `a snapshot to new readers, changes to the others, nothing twice`() async {
@@ -80,6 +80,23 @@ struct LiveAudienceTests {
         expect(audience.show([key: Self.board(key, 2)]).count == 1)
         #expect(audience.beat().count == 1)
         withExtendedLifetime((slowStream, quickStream)) {}
+    }
+
+    @Test func `one event is read once for each reach, and who may look no more is ended`() throws {
+        var audience = LiveAudience(maximum: 2)
+        let bound = LiveSubject(key.key, within: .only([try #require(BundleID(rawValue: "com.example.A"))]))
+        let (all, allStream) = Self.member()
+        let (some, someStream) = Self.member()
+        _ = audience.add(all, to: key)
+        _ = audience.add(some, to: bound)
+        _ = audience.turn()
+        audience.mark(.name("derby"))
+        expect(audience.turn().marked == [key, bound])
+        expect(audience.show([key: Self.board(key, 1)], gone: [bound]).count == 1)
+        audience.remove(some.id, from: bound)
+        audience.mark(.name("derby"))
+        expect(audience.turn().marked == [key])
+        withExtendedLifetime((allStream, someStream)) {}
     }
 
     @Test func `the number of readers is bounded, and a closed audience takes none`() {

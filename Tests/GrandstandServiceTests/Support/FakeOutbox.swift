@@ -77,11 +77,15 @@ final class FakeOutbox: Outbox {
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] { throw NotScripted() }
 
-    func broadcast(_ id: UUID) async throws -> Broadcast? { throw NotScripted() }
+    func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? { throw NotScripted() }
 
-    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Broadcast> { throw NotScripted() }
+    func broadcasts(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> { throw NotScripted() }
 
-    func cancel(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool? { throw NotScripted() }
+    func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
+        throw NotScripted()
+    }
 
     /// Waits until `isEnough` of the books.
     func wait(until isEnough: (Account) -> Bool) async {

@@ -88,7 +88,7 @@ struct AttributionTests {
                 now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
             let channel = try await stores.record(.created(channelID: "abc=="), of: task)
             let broadcast = try await accept(stores, .update(), for: .channel(channel.id))
-            _ = try await stores.outbox.cancel(broadcast.id, by: Self.night, now: stores.now)
+            _ = try await stores.outbox.cancel(broadcast.id, within: .all, by: Self.night, now: stores.now)
             let found = try await entries(stores, AuditFilter(bundleID: .sample())).filter {
                 $0.subject.broadcast == broadcast.id
             }
@@ -125,7 +125,8 @@ struct AttributionTests {
             let key = try await stores.open()
             let broadcast = try await accept(stores, .update(), for: .event(key))
             for _ in 1...2 {
-                #expect(try await stores.outbox.cancel(broadcast.id, by: Self.night, now: stores.now) == true)
+                #expect(
+                    try await stores.outbox.cancel(broadcast.id, within: .all, by: Self.night, now: stores.now) == true)
             }
             let sent = try await accept(stores, .update(), for: .event(key))
             try await stores.sendOne()

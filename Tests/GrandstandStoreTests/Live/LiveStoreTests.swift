@@ -28,6 +28,23 @@ struct LiveStoreTests {
         }
     }
 
+    @Test func `a board within reach has neither events of others nor what went to others`() async throws {
+        try await withStores { stores in
+            let store = PostgresLiveStore(Database(stores.pool))
+            try await stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
+            let both = try await stores.accept(.update())
+            try await stores.accept(.update(audiences: [.sample("com.example.B")]))
+            let key = try EventKey.sample()
+            let reach = AppReach.only([try .sample("com.example.A")])
+            #expect(try await store.boards(of: [key], within: reach, now: stores.now).isEmpty)
+            try await stores.put(.sample(audiences: [.sample("com.example.A")]))
+            let board = try #require(try await store.boards(of: [key], within: reach, now: stores.now)[key])
+            #expect(board.broadcasts.map(\.id) == [both.id])
+            #expect(board.broadcasts.map { $0.counts.values.reduce(0, +) } == [1])
+            #expect(try await store.boards(of: [key], now: stores.now)[key]?.broadcasts.count == 2)
+        }
+    }
+
     @Test func `changes are notified of while somebody looks, and of what is looked at only`() async throws {
         try await withStores { stores in
             let store = PostgresLiveStore(Database(stores.pool))

@@ -88,4 +88,27 @@ struct WebhookTriggerTests {
             #expect(body.contains(#""level":"critical","previousLevel":"ok""#))
         }
     }
+
+    @Test func `a webhook of one app hears of events that are that app's alone, as they are now`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
+            let own = try await hooks.add([.broadcastSettled], app: "com.example.A")
+            let all = try await hooks.add([.broadcastSettled])
+            /// How many messages wait for each, once a broadcast to these apps is settled.
+            func told(_ request: BroadcastRequest) async throws -> [Int] {
+                try await stores.accept(request)
+                for delivery in try await stores.claim() { try await stores.settle(delivery, .ok) }
+                _ = try await hooks.compose()
+                stores.clock.advance(by: 1)
+                let messages = try await hooks.claim()
+                return [own, all].map { webhook in messages.count { $0.webhook == webhook.id } }
+            }
+            // For A only, but of an event that is B's, too.
+            #expect(try await told(.update(audiences: [.sample("com.example.A")])) == [0, 1])
+            #expect(try await told(.update()) == [0, 1])
+            try await stores.put(.sample(audiences: [.sample("com.example.A")]))
+            #expect(try await told(.update()) == [1, 1])
+        }
+    }
 }

@@ -1,0 +1,10 @@
+/// What somebody looks at: an event, as far as their key reaches.
+package struct LiveSubject: Sendable, Hashable {
+    package let key: EventKey
+    package let reach: AppReach
+
+    package init(_ key: EventKey, within reach: AppReach = .all) {
+        self.key = key
+        self.reach = reach
+    }
+}

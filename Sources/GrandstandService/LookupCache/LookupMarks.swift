@@ -1,0 +1,133 @@
+internal import Grandstand
+internal import Synchronization
+
+/// Events that this process has changed and whose answers in memory are from before: whoever asks for one waits until it
+/// has been read. Changes of other processes are not marked; they are read within a second.
+final class LookupMarks: Sendable {
+    /// A reading of the database that has not begun before this: newer than all marks that were made until then.
+    struct Reading: Sendable {
+        fileprivate var made: Int
+        fileprivate var at: ContinuousClock.Instant
+    }
+
+    private struct Mark {
+        /// Of all marks ever made; a later one of the same event takes the place of an earlier one.
+        var number: Int
+        /// Since when the event has not been read.
+        var since: ContinuousClock.Instant
+    }
+
+    private struct Waiting {
+        var id: Int
+        var key: EventKey
+        /// What has to be read for this one.
+        var number: Int
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var marks: [EventKey: Mark] = [:]
+        /// How many marks were ever made.
+        var made = 0
+        var waiting: [Waiting] = []
+        var asked = 0
+    }
+
+    private let state = Mutex(State())
+    /// How many events are marked; mostly none, and then lookups take no lock for it.
+    private let count = Atomic(0)
+    private let patience: Duration
+
+    /// - Parameter patience: how long an event that cannot be read is waited for. Without the database an old answer that
+    ///   says its age is worth more than none.
+    init(patience: Duration) { self.patience = patience }
+
+    /// How many marks were ever made.
+    var made: Int { state.withLock(\.made) }
+
+    /// How many callers wait.
+    var waitingCount: Int { state.withLock(\.waiting.count) }
+
+    func mark(_ keys: [EventKey]) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            for key in keys {
+                state.made += 1
+                state.marks[key] = Mark(number: state.made, since: state.marks[key]?.since ?? now)
+            }
+            count.store(state.marks.count, ordering: .releasing)
+        }
+    }
+
+    /// Whether the event with this key is marked.
+    func contain(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard count.load(ordering: .acquiring) > 0, let key = EventKey(rawValue: String(decoding: key, as: UTF8.self))
+        else { return false }
+        return state.withLock { $0.marks[key] != nil }
+    }
+
+    /// For a reading that begins now.
+    func reading() -> Reading { state.withLock { Reading(made: $0.made, at: .now) } }
+
+    /// Memory has these events as `reading` found them.
+    func remove(_ keys: [EventKey], after reading: Reading) {
+        guard count.load(ordering: .acquiring) > 0 else { return }
+        let freed = state.withLock { state -> [Waiting] in
+            var read: Set<EventKey> = []
+            for key in keys {
+                guard let mark = state.marks[key] else { continue }
+                read.insert(key)
+                // What is left was changed again after the reading began.
+                state.marks[key] = mark.number <= reading.made ? nil : Mark(number: mark.number, since: reading.at)
+            }
+            count.store(state.marks.count, ordering: .releasing)
+            let isFreed = { (waiting: Waiting) in read.contains(waiting.key) && waiting.number <= reading.made }
+            let freed = state.waiting.filter(isFreed)
+            if !freed.isEmpty { state.waiting.removeAll(where: isFreed) }
+            return freed
+        }
+        for waiting in freed { waiting.continuation.resume(returning: true) }
+    }
+
+    /// Waits until memory has all that was changed of the event when this is called, as long as patience has it.
+    ///
+    /// - Returns: whether memory can be asked now; `false`: what it has is from before a change.
+    func areRead(of key: EventKey) async -> Bool {
+        guard count.load(ordering: .acquiring) > 0, let mark = state.withLock({ $0.marks[key] }) else { return true }
+        let end = mark.since + patience
+        guard ContinuousClock.now < end else { return false }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await self.wait(for: key, mark.number) }
+            group.addTask {
+                try? await Task.sleep(until: end, clock: .continuous)
+                return false
+            }
+            let isRead = await group.next() ?? false
+            group.cancelAll()
+            return isRead
+        }
+    }
+
+    private func wait(for key: EventKey, _ number: Int) async -> Bool {
+        let id = state.withLock { state in
+            state.asked += 1
+            return state.asked
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state -> Bool? in
+                    guard state.marks[key] != nil else { return true }
+                    if Task.isCancelled { return false }
+                    state.waiting.append(Waiting(id: id, key: key, number: number, continuation: continuation))
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            let waiting = state.withLock { state -> Waiting? in
+                state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0) }
+            }
+            waiting?.continuation.resume(returning: false)
+        }
+    }
+}

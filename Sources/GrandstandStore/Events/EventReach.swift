@@ -1,0 +1,67 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Whether events and broadcasts are within somebody's reach, decided by the audiences the event has now: an app that was
+/// removed has no part in it any more, whatever was sent to it.
+enum EventReach {
+    /// The condition on an event, or `true`.
+    ///
+    /// - Parameter key: an expression for the event's key.
+    static func covers(_ reach: AppReach, event key: PostgresQuery) -> PostgresQuery {
+        guard let topics = reach.topics else { return "true" }
+        return """
+            coalesce((
+                select bool_and(ra.topic = any(\(topics))) from audiences ru join apps ra using (bundle_id)
+                where ru.event_key = \(key)), false)
+            """
+    }
+
+    /// The condition on the lane `l` of a delivery, or `true`.
+    static func covers(_ reach: AppReach, lane: PostgresQuery) -> PostgresQuery {
+        guard let topics = reach.topics else { return "true" }
+        return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
+    }
+
+    /// Refuses an event that is out of reach, by what this transaction sees.
+    ///
+    /// - Throws: `forbidden`. An event that is not there is not refused.
+    static func require(_ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying) async throws {
+        guard reach != .all else { return }
+        let known = try await connection.query(
+            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
+        guard try known.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
+    }
+
+    /// Refuses a broadcast of an event, or to a channel, that is out of reach. One that went to other apps only, before
+    /// the event was this app's, is out of reach too.
+    ///
+    /// - Throws: `forbidden`. A broadcast that is not there is not refused.
+    static func require(
+        _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
+    ) async throws {
+        guard reach != .all else { return }
+        let known = try await connection.query(
+            "select \(covers(reach, broadcast: "b")) as is_covered from broadcasts b where b.id = \(id)")
+        guard try known.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
+    }
+
+    /// The condition on a broadcast, or `true`: its event is within reach, or the channel it is for; and of those that
+    /// got deliveries, one at least went to an app within reach.
+    ///
+    /// - Parameter alias: of the row of `broadcasts`.
+    static func covers(_ reach: AppReach, broadcast alias: PostgresQuery) -> PostgresQuery {
+        guard let topics = reach.topics else { return "true" }
+        return """
+            (case when \(alias).event_key is not null then \(covers(reach, event: "\(alias).event_key"))
+                    and (not exists (select from deliveries rd where rd.broadcast_id = \(alias).id)
+                        or exists (
+                            select from deliveries rd join lanes l on l.id = rd.lane
+                            where rd.broadcast_id = \(alias).id and \(covers(reach, lane: "l"))))
+                else coalesce((
+                        select ra.topic = any(\(topics)) from channels rc join apps ra using (bundle_id)
+                        where rc.id = \(alias).channel), false)
+                end)
+            """
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Testing
+
+/// A key that ships in apps, in the hands of a stranger; and whoever changes something and asks the same server at once.
+@Suite(.timeLimit(.minutes(5)))
+struct ClientKeyTests {
+    private static let batch = "/v1/lookup/\(Stage.bundleID)/development"
+
+    @Test func `a lookup key sees an app's name, and nothing of teams, keys or quirks`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let phone = try await stage.caller([.lookup])
+            let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
+            let app = try await phone("GET", "/v1/apps/\(Stage.bundleID)")
+            #expect(app.status == 200)
+            #expect(app.text == expected)
+            let apps = try await phone("GET", "/v1/apps")
+            #expect(apps.text == #"{"items":[\#(expected)],"nextCursor":null}"#)
+            // Any other scope shows it all.
+            let organiser = try await stage.caller([.lookup, .organise])("GET", "/v1/apps/\(Stage.bundleID)")
+            #expect(organiser.json["teamId"]?.string == "SIMULATOR1")
+        }
+    }
+
+    @Test func `Idempotency-Key means nothing on lookups: nothing is kept, and no two requests are one`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let phone = try await stage.caller([.lookup])
+            let headers = ["Idempotency-Key": "k"]
+            let first = try await phone("POST", Self.batch, #"{"eventKeys": ["derby"]}"#, headers: headers)
+            #expect(first.status == 200)
+            #expect(first.json["items"]?.items.count == 1)
+            // Another body under the same name would be refused elsewhere.
+            let second = try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: headers)
+            #expect(second.status == 200)
+            #expect(second.json["missing"]?.items.count == 1)
+            let again = try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: headers)
+            #expect(again.headers["idempotent-replayed"] == nil)
+            // Not even read: what is no name at all changes nothing.
+            let odd = ["Idempotency-Key": String(repeating: "x", count: 300)]
+            #expect(try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: odd).status == 200)
+        }
+    }
+
+    @Test func `who was told of a change and asks the same server is not told the state before`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent("event-0")
+            for number in 1..<20 { try await stage.putEvent("event-\(number)") }
+            for number in 0..<20 {
+                let key = "event-\(number)"
+                try await stage.activeChannels(of: key)
+                let lookup = "\(Self.batch)/\(key)"
+                #expect(try await stage.api("GET", lookup).json["state"]?.string == "scheduled")
+                _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(number)}}"#, to: key)
+                let live = try await stage.api("GET", lookup)
+                #expect(live.json["state"]?.string == "live", "\(key)")
+                let content = try await stage.api("GET", "\(lookup)?include=contentState")
+                #expect(content.json["contentState"]?["n"]?.int == number, "\(key)")
+                _ = try await stage.broadcast(#"{"event": "end", "contentState": {}}"#, to: key)
+                #expect(try await stage.api("GET", lookup).status == 410, "\(key)")
+                #expect(try await stage.api("GET", "\(lookup)?include=contentState").status == 410, "\(key)")
+            }
+        }
+    }
+
+    @Test func `a key that was revoked or replaced over the API is refused by the same server at once`() async throws {
+        try await Stage.with { stage in
+            for path in ["", "/rotations"] {
+                let made = try await stage.api("POST", "/v1/keys", #"{"name": "k", "scopes": ["organise"]}"#)
+                let id = try #require(made.json["id"]?.string)
+                let caller = HTTPCaller(url: stage.url, secret: made.json["secret"]?.string)
+                #expect(try await caller("GET", "/v1/events").status == 200)
+                let ended =
+                    path.isEmpty
+                    ? try await stage.api("DELETE", "/v1/keys/\(id)")
+                    : try await stage.api(
+                        "POST", "/v1/keys/\(id)\(path)", #"{"overlapSeconds": 0}"#, headers: ["Idempotency-Key": id])
+                #expect([201, 204].contains(ended.status))
+                #expect(try await caller("GET", "/v1/events").status == 401)
+            }
+        }
+    }
+}

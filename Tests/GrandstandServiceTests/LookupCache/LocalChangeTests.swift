@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite("Lookup replica: changes of its own process", .timeLimit(.minutes(1)))
+struct LocalChangeTests {
+    @Test(
+        "what this process has changed is not answered from before, heard of or not: whoever asks waits until it is read"
+    )
+    func changedHere() async throws {
+        try await LookupWorld.withReplica { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let valve = Valve()
+            source.state.withLock { $0.reading = valve }
+            source.change(to: "two")
+            replica.changed([.event(LookupWorld.key("derby"))])
+            #expect(LookupWorld.known(replica) == nil)
+            async let answer = replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
+            while replica.marks.waitingCount == 0 { await Task.yield() }
+            valve.open()
+            let told = try await answer
+            #expect(LookupWorld.channelID(told.answer) == "two")
+            #expect(LookupWorld.channelIDKnown(replica) == "two")
+        }
+    }
+
+    @Test("what the database told of a new event is forgotten with the event's next change")
+    func toldBefore() async throws {
+        let source = LookupWorld.FakeSource()
+        let clock = LookupWorld.Clock()
+        let replica = LookupReplica(
+            source: source, events: source, now: { clock.now },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        source.change(to: "one")
+        let first = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
+        #expect(LookupWorld.channelID(first.answer) == "one")
+        // Nobody keeps this memory, so what it is told stands for what it reads.
+        replica.changed([.event(LookupWorld.key("derby"))])
+        let isEmpty = replica.state.withLock { $0.told.isEmpty }
+        #expect(isEmpty)
+    }
+
+    @Test("when the database cannot be read since, the answer from before says that it is old")
+    func changedAndDown() async throws {
+        var settings = LookupReplica.Settings()
+        settings.interval = .milliseconds(10)
+        settings.patience = .milliseconds(1)
+        try await LookupWorld.withReplica(settings: settings) { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            source.state.withLock { $0.fails = true }
+            replica.changed([.event(LookupWorld.key("derby")), .event(LookupWorld.key("cup"))])
+            let old = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
+            #expect(LookupWorld.channelID(old.answer) == "one")
+            #expect(old.freshness != .confirmed)
+            let refusal = await #expect(throws: Problem.self) {
+                try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("cup"))
+            }
+            #expect(refusal?.kind == .storeUnavailable)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite("Lookups with content", .timeLimit(.minutes(1)))
+struct LookupContentsTests {
+    /// A database whose queries wait for the test.
+    private final class Events: EventStore {
+        let asked = AsyncStream.makeStream(of: Set<LookupName>.self)
+        let go = AsyncStream.makeStream(of: String.self)
+
+        func lookups(
+            of names: Set<LookupName>, contentState: Bool, now: Date
+        ) async throws -> [LookupName: LookupEntry] {
+            #expect(contentState)
+            asked.continuation.yield(names)
+            var iterator = go.stream.makeAsyncIterator()
+            let channelID = await iterator.next()
+            if channelID == "down" { throw Problem(.storeUnavailable, "down") }
+            return Dictionary(
+                uniqueKeysWithValues: names.map { name in
+                    let entry = LookupEntry(
+                        eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: channelID,
+                        startsAt: nil, endsAt: nil)
+                    return (name, entry)
+                })
+        }
+
+        func put(
+            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+        ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
+        func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
+        func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
+            throw NotScripted()
+        }
+        func cancel(
+            _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+        ) async throws { throw NotScripted() }
+    }
+
+    private static func name(_ key: String = "derby") throws -> LookupName {
+        LookupName(topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: key)))
+    }
+
+    private static func text(_ answer: LookupAnswer?) -> String {
+        guard case .found(let body)? = answer else { return "" }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+
+    @Test("a crowd that asks while a query is under way is one more query, with each name once")
+    func together() async throws {
+        let events = Events()
+        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        let names = try (0..<20).map { try Self.name("event-\($0)") }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { Self.text(try await contents.answer(names[0])) }
+            let asked1 = await asked.next()
+            #expect(asked1 == [names[0]])
+            for number in 0..<1_000 { group.addTask { Self.text(try await contents.answer(names[number % 20])) } }
+            while contents.waitingCount < 1_000 { await Task.yield() }
+            events.go.continuation.yield("first")
+            let first = try await group.next()
+            #expect(first?.contains(#""first""#) == true)
+            let asked2 = await asked.next()
+            #expect(asked2 == Set(names))
+            events.go.continuation.yield("second")
+            // Who asked after the first query began is not told what that found.
+            for try await text in group { #expect(text.contains(#""second""#)) }
+        }
+    }
+
+    @Test("one query carries a bounded number of names; a failure is told to those who waited for it")
+    func bounded() async throws {
+        let events = Events()
+        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Problem.Kind?.self) { group in
+            func ask(_ key: String) throws {
+                let name = try Self.name(key)
+                group.addTask {
+                    do {
+                        _ = try await contents.answer(name)
+                        return nil
+                    } catch let problem as Problem {
+                        return problem.kind
+                    }
+                }
+            }
+            try ask("first")
+            let asked3 = await asked.next()
+            #expect(asked3?.count == 1)
+            for number in 0..<150 { try ask("event-\(number)") }
+            while contents.waitingCount < 150 { await Task.yield() }
+            events.go.continuation.yield("down")
+            let refused = try await group.next()
+            #expect(refused == .storeUnavailable)
+            let asked4 = await asked.next()
+            #expect(asked4?.count == 100)
+            events.go.continuation.yield("up")
+            let asked5 = await asked.next()
+            #expect(asked5?.count == 50)
+            events.go.continuation.yield("up")
+            for try await kind in group { #expect(kind == nil) }
+        }
+    }
+
+    @Test("more than ten thousand callers do not wait: they are told when to come again")
+    func full() async throws {
+        let events = Events()
+        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        let name = try Self.name()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await contents.answer(name) }
+            _ = await asked.next()
+            for _ in 0..<10_000 { group.addTask { _ = try await contents.answer(name) } }
+            while contents.waitingCount < 10_000 { await Task.yield() }
+            let refusal = await #expect(throws: Problem.self) { try await contents.answer(name) }
+            #expect(refusal?.kind == .storeUnavailable)
+            #expect(refusal?.retryAfter == 1)
+            for _ in 0..<2 { events.go.continuation.yield("up") }
+            try await group.waitForAll()
+        }
+    }
+}

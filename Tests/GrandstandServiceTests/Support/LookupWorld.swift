@@ -1,0 +1,192 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// A replica of the lookup's answers over a database that the test plays.
+enum LookupWorld {
+    static let topic = "com.example.goal"
+
+    /// A database of one kind of record, whose announcements the test makes.
+    final class FakeSource: LookupSource, EventStore {
+        struct State {
+            var channelIDs: [EventKey: String] = [:]
+            /// By version; positions are numbers of transactions here.
+            var journal: [LookupChange] = []
+            var fails = false
+            var lookups = 0
+            /// What is read of single events waits for it.
+            var reading: Valve?
+        }
+
+        let state = Mutex(State())
+        let stream = AsyncStream.makeStream(of: LookupAnnouncement.self)
+        /// One element for each look into the journal: whether it failed.
+        let looks = AsyncStream.makeStream(of: Bool.self)
+        /// While set, pages wait for the gate.
+        let pages: Gate?
+
+        init(pages: Gate? = nil) { self.pages = pages }
+
+        func announcements() -> AsyncStream<LookupAnnouncement> { stream.stream }
+
+        func position() async throws -> LookupPosition {
+            try state.withLock { state in
+                if state.fails { throw Problem(.storeUnavailable, "down") }
+                return LookupPosition(text: "\(state.journal.count)", floor: UInt64(state.journal.count))
+            }
+        }
+
+        func changes(
+            since position: LookupPosition
+        ) async throws -> (changes: [LookupChange], position: LookupPosition) {
+            let (journal, fails) = state.withLock { ($0.journal, $0.fails) }
+            looks.continuation.yield(fails)
+            if fails { throw Problem(.storeUnavailable, "down") }
+            return (
+                Array(journal.dropFirst(Int(position.text) ?? 0)),
+                LookupPosition(text: "\(journal.count)", floor: UInt64(journal.count))
+            )
+        }
+
+        func tidy() async throws {}
+
+        /// Changes the event, and nobody is told.
+        func change(to channelID: String) {
+            state.withLock { $0.channelIDs[LookupWorld.key("derby")] = channelID }
+        }
+
+        /// Changes the event and notes it in the journal.
+        func put(_ channelID: String?, announced: Bool = true) {
+            let key = LookupWorld.key("derby")
+            let change = state.withLock { state in
+                state.channelIDs[key] = channelID
+                let change = LookupChange(version: UInt64(state.journal.count + 1), subject: .event(key))
+                state.journal.append(change)
+                return change
+            }
+            if announced { stream.continuation.yield(.change(change)) }
+        }
+
+        func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
+            await state.withLock { $0.reading }?.pass()
+            let state = state.withLock { $0 }
+            if state.fails { throw Problem(.storeUnavailable, "down") }
+            return state.channelIDs.filter { keys.contains($0.key) }.mapValues { [Self.record($0)] }
+        }
+
+        func page(
+            after: EventKey?, limit: Int
+        ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+            guard after == nil else { return ([:], nil) }
+            let ids = state.withLock { $0.channelIDs }
+            await pages?.pass()
+            return (ids.mapValues { [Self.record($0)] }, ids.keys.first)
+        }
+
+        func lookups(
+            of names: Set<LookupName>, contentState: Bool, now: Date
+        ) async throws -> [LookupName: LookupEntry] {
+            let ids = state.withLock { state in
+                state.lookups += 1
+                return state.channelIDs
+            }
+            var entries: [LookupName: LookupEntry] = [:]
+            for name in names {
+                guard let id = ids[name.key] else { continue }
+                entries[name] = LookupEntry(
+                    eventKey: name.key, state: .scheduled, storagePolicy: .noMessageStored, channelID: id,
+                    startsAt: nil, endsAt: nil)
+            }
+            return entries
+        }
+
+        private static func record(_ channelID: String) -> LookupRecord {
+            LookupRecord(
+                topic: LookupWorld.topic, environment: .production, storagePolicy: .noMessageStored,
+                channelID: channelID)
+        }
+
+        func put(
+            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+        ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
+        func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
+        func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
+            throw NotScripted()
+        }
+        func cancel(
+            _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+        ) async throws { throw NotScripted() }
+    }
+
+    /// Lets callers through one at a time, when the test says so.
+    final class Gate: Sendable {
+        let arrivals = AsyncStream.makeStream(of: Void.self)
+        let passes = AsyncStream.makeStream(of: Void.self)
+
+        func pass() async {
+            arrivals.continuation.yield()
+            var iterator = passes.stream.makeAsyncIterator()
+            await iterator.next()
+        }
+    }
+
+    final class Clock: Sendable {
+        private let date = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+        var now: Date { date.withLock { $0 } }
+        func advance(by seconds: Double) { date.withLock { $0 = $0.addingTimeInterval(seconds) } }
+    }
+
+    static func withReplica(
+        _ source: FakeSource = FakeSource(), settings given: LookupReplica.Settings? = nil,
+        _ body: (LookupReplica, FakeSource, Clock) async throws -> Void
+    ) async throws {
+        let clock = Clock()
+        var settings = LookupReplica.Settings()
+        settings.interval = .milliseconds(10)
+        let replica = LookupReplica(
+            source: source, events: source, settings: given ?? settings, now: { clock.now },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
+        let running = Task { await replica.run() }
+        source.stream.continuation.yield(.listening)
+        do {
+            try await body(replica, source, clock)
+        } catch {
+            running.cancel()
+            throw error
+        }
+        running.cancel()
+        await running.value
+    }
+
+    static func key(_ text: String) -> EventKey {
+        guard let key = EventKey(rawValue: text) else { preconditionFailure("not a key") }
+        return key
+    }
+
+    /// Waits until memory says this of the event.
+    static func expect(_ channelID: String?, of replica: LookupReplica) async {
+        while channelIDKnown(replica) != channelID { await Task.yield() }
+    }
+
+    static func known(_ replica: LookupReplica) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness)? {
+        Array(Self.topic.utf8).withUnsafeBytes { topic in
+            Array("derby".utf8).withUnsafeBytes { replica.known(bundleID: topic, in: .production, $0) }
+        }
+    }
+
+    static func channelIDKnown(_ replica: LookupReplica) -> String? {
+        Self.channelID(known(replica)?.answer)
+    }
+
+    static func channelID(_ answer: LookupAnswer?) -> String? {
+        guard case .found(let body)? = answer else { return nil }
+        let text = String(decoding: body.bytes, as: UTF8.self)
+        return text.split(separator: "\"channelId\":\"").last?.split(separator: "\"").first.map(String.init)
+    }
+}

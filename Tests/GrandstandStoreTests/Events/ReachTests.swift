@@ -1,0 +1,184 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What a key of one app reaches, by the event's audiences as they are now.
+@Suite("Reach", .timeLimit(.minutes(2)))
+struct ReachTests {
+    private static let a = "com.example.A"
+    private static let b = "com.example.B"
+
+    private func reach(_ apps: String...) throws -> AppReach { .only(Set(try apps.map { try BundleID.sample($0) })) }
+
+    private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
+
+    @Test("an event is within reach when all its audiences are; one without any is nobody's in particular")
+    func rule() throws {
+        let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
+        #expect(AppReach.all.covers(eventOf: both))
+        #expect(AppReach.all.covers(eventOf: [BundleID]()))
+        #expect(try reach("com.example.a").covers(eventOf: [.sample(Self.a)]))
+        #expect(try !reach(Self.a).covers(eventOf: both))
+        #expect(try !reach(Self.a).covers(eventOf: [BundleID]()))
+        #expect(try reach(Self.a, Self.b).covers(eventOf: both))
+        #expect(!AppReach.only([]).covers(eventOf: both))
+    }
+
+    @Test("a scheduled broadcast, which has no deliveries, is its event's: others neither see nor withdraw it")
+    func scheduled() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a))
+            try await stores.apps.put(.sample(Self.b))
+            let later = stores.now.addingTimeInterval(60)
+            let broadcast = try await stores.accept(.update(sendAt: later))
+            let (own, other) = (try reach(Self.a), try reach(Self.b))
+            #expect(try await problem { try await stores.outbox.broadcast(broadcast.id, within: other) } == .forbidden)
+            #expect(
+                try await problem { try await stores.outbox.cancel(broadcast.id, within: other, now: stores.now) }
+                    == .forbidden)
+            #expect(try await stores.outbox.broadcasts(of: .sample(), within: other, PageRequest()).items.isEmpty)
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: own)?.state == .scheduled)
+            #expect(try await stores.outbox.cancel(broadcast.id, within: own, now: stores.now) == true)
+        }
+    }
+
+    @Test("what goes to a channel without an event is its app's")
+    func channels() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.a))
+            try await stores.apps.put(.sample(Self.b))
+            let channel = try await stores.channels.import(
+                ChannelImport(
+                    bundleID: .sample(Self.a), environment: .production, channelID: "c==",
+                    storagePolicy: .noMessageStored, label: nil, eventKey: nil,
+                    answer: APNsRecord(status: 200, reason: nil, requestID: nil)), by: .server, now: stores.now)
+            func accept(_ reach: AppReach) async throws -> Broadcast {
+                let intake = BroadcastIntake(
+                    .channel(channel.id), request: .update(sendAt: stores.now.addingTimeInterval(60)), within: reach)
+                return try #require(
+                    try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan).first
+                ).get()
+            }
+            let (own, other) = (try reach(Self.a), try reach(Self.b))
+            #expect(try await problem { try await accept(other) } == .forbidden)
+            let broadcast = try await accept(own)
+            #expect(try await problem { try await stores.outbox.broadcast(broadcast.id, within: other) } == .forbidden)
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: own)?.id == broadcast.id)
+        }
+    }
+
+    @Test(
+        "an app that was removed sees nothing more of the event, and the event's app nothing of what went to that one")
+    func removed() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a, Self.b))
+            let both = try await stores.accept(.update())
+            let onlyB = try await stores.accept(.update(audiences: [.sample(Self.b)]))
+            let (a, b) = (try reach(Self.a), try reach(Self.b))
+            for reach in [a, b] {
+                #expect(try await problem { try await stores.outbox.broadcast(both.id, within: reach) } == .forbidden)
+            }
+            try await stores.put(.sample(audiences: audiences(Self.a)))
+            #expect(try await problem { try await stores.outbox.broadcast(both.id, within: b) } == .forbidden)
+            #expect(try await stores.outbox.broadcasts(of: .sample(), within: b, PageRequest()).items.isEmpty)
+            let shown = try #require(try await stores.outbox.broadcast(both.id, within: a))
+            #expect(shown.deliveries.map(\.bundleID.rawValue) == [Self.a])
+            #expect(try await problem { try await stores.outbox.broadcast(onlyB.id, within: a) } == .forbidden)
+            let listed = try await stores.outbox.broadcasts(of: .sample(), within: a, PageRequest()).items
+            #expect(listed == [shown])
+            #expect(try await stores.outbox.broadcast(both.id, within: .all)?.deliveries.count == 2)
+        }
+    }
+
+    @Test("lists have events and apps within reach only, and their cursors name no others")
+    func lists() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample("a", audiences: audiences(Self.a)))
+            try await stores.put(.sample("b", audiences: audiences(Self.b)))
+            try await stores.put(.sample("both", audiences: audiences(Self.a, Self.b)))
+            func keys(_ reach: AppReach, of app: String? = nil) async throws -> [String] {
+                let filter = EventFilter(bundleID: try app.map { try .sample($0) }, within: reach)
+                return try await stores.events.events(where: filter, PageRequest(), now: stores.now).items
+                    .map(\.specification.key.rawValue)
+            }
+            #expect(try await keys(reach(Self.a)) == ["a"])
+            #expect(try await keys(reach(Self.b), of: Self.b) == ["b"])
+            #expect(try await keys(reach(Self.a, Self.b)) == ["a", "b", "both"])
+            #expect(try await keys(.all, of: Self.a) == ["a", "both"])
+            let apps = try await stores.apps.apps(PageRequest(limit: 1), within: reach(Self.b))
+            #expect(apps.items.map(\.bundleID.rawValue) == [Self.b])
+            #expect(apps.nextCursor == nil)
+        }
+    }
+
+    @Test("a PUT that races with another app's creation waits for it, and takes nothing over")
+    func race() async throws {
+        try await withStores { stores in
+            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+            let own = try reach(Self.b)
+            let mine = try EventSpecification.sample(audiences: audiences(Self.b))
+            // The other's creation, which is written and not committed yet.
+            let late = try await stores.pool.transaction { connection in
+                try await connection.query(
+                    "insert into events (key, name, created_at, updated_at) values ('match-1', 'theirs', now(), now())")
+                try await connection.query(
+                    """
+                    with l as (
+                        insert into lanes (bundle_id, environment, storage_policy)
+                        values (\(Self.a), 'production', 'noMessageStored') returning id)
+                    insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+                    select 'match-1', \(Self.a), 'production', 'noMessageStored', 0, id from l
+                    """)
+                let late = Task {
+                    try await stores.events.put(mine, within: own, by: .server, now: stores.now)
+                }
+                try await until("the PUT waits for the creation") {
+                    try await stores.count(
+                        """
+                        select count(*) as n from pg_stat_activity
+                        where wait_event_type = 'Lock' and datname = current_database()
+                        """) == 1
+                }
+                return late
+            }
+            #expect(try await problem { try await late.value } == .forbidden)
+            let event = try #require(try await stores.events.event(.sample(), now: stores.now))
+            #expect(event.specification.name == "theirs")
+            #expect(event.specification.audiences.map(\.bundleID.rawValue) == [Self.a])
+            // Over or not, it is not told what became of it.
+            try await stores.events.cancel(.sample(), now: stores.now)
+            for _ in 1...2 {
+                #expect(
+                    try await problem { try await stores.events.put(mine, within: own, by: .server, now: stores.now) }
+                        == .forbidden)
+            }
+            #expect(
+                try await problem {
+                    try await stores.events.cancel(.sample(), within: own, by: .server, now: stores.now)
+                } == .forbidden)
+        }
+    }
+
+    @Test("sending to an event is decided with its audiences locked; importing into one, too")
+    func writes() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a, Self.b))
+            let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: try reach(Self.a))
+            let refused = try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan)
+            #expect(throws: Problem.self) { try refused[0].get() }
+            #expect(try await stores.count("select count(*) as n from broadcasts") == 0)
+            let taken = ChannelImport(
+                bundleID: try .sample(Self.a), environment: .production, channelID: "c==",
+                storagePolicy: .mostRecentMessageStored, label: nil, eventKey: try .sample(),
+                within: try reach(Self.a), answer: APNsRecord(status: 200, reason: nil, requestID: nil))
+            #expect(
+                try await problem { try await stores.channels.import(taken, by: .server, now: stores.now) }
+                    == .forbidden)
+        }
+    }
+}
