@@ -3,6 +3,7 @@ package import Grandstand
 package import GrandstandService
 package import Hummingbird
 package import Logging
+package import NIOCore
 
 /// The HTTP API: its routes over the ports they need.
 package struct API: Sendable {
@@ -86,11 +87,14 @@ package struct API: Sendable {
         package var metrics: any OperationMetrics
         /// Probes and metrics are served by `operationsResponder`, not with the API.
         package var hasOwnOperationsPort: Bool
+        /// Called with the connection of a request whose key is in few hands.
+        package var onTrust: @Sendable (any NIOCore.Channel) -> Void
 
         package init(
             ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
             idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
-            metrics: any OperationMetrics, hasOwnOperationsPort: Bool
+            metrics: any OperationMetrics, hasOwnOperationsPort: Bool,
+            onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }
         ) {
             self.ledger = ledger
             self.memory = memory
@@ -101,6 +105,7 @@ package struct API: Sendable {
             self.logger = logger
             self.metrics = metrics
             self.hasOwnOperationsPort = hasOwnOperationsPort
+            self.onTrust = onTrust
         }
     }
 
@@ -132,7 +137,8 @@ package struct API: Sendable {
         let d = dependencies
         let metrics = d.access.metrics
         return table.router(
-            gate: Gate(keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now),
+            gate: Gate(
+                keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(
                 headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,

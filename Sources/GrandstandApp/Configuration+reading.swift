@@ -25,7 +25,7 @@ extension Configuration {
         rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000) ?? 10_000
         lookupRateLimit = try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000) ?? 0
         failureLimit = try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000) ?? 600
-        maximumConnections = try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 1...1_000_000) ?? 10_000
+        maximumConnections = try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000) ?? 10_000
         clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)
         keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
         endpoints = Endpoints(

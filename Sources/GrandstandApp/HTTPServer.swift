@@ -13,6 +13,8 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
     let responder: Responder
     /// Answers lookups ahead of the responder; `nil` where there are none.
     let desk: LookupDesk?
+    /// Who has to leave when connections become too many; `nil`: nobody.
+    let shares: ConnectionShares?
     /// `nil`: plain HTTP.
     let certificates: TLSCertificates?
     let logger: Logger
@@ -38,7 +40,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
 
     private var server: HTTPServerBuilder {
         let limits = ConnectionDeadlines.Limits(configuration.clientTimeout)
-        return HTTPServerBuilder { [certificates, desk] responder in
+        return HTTPServerBuilder { [certificates, desk, shares] responder in
             let base = HTTP1Channel(
                 responder: responder,
                 configuration: .init(
@@ -46,7 +48,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
             return GuardedChannel(
-                base: LookupChannel(base: base, desk: desk), limits: limits, certificates: certificates)
+                base: LookupChannel(base: base, desk: desk), limits: limits, certificates: certificates, shares: shares)
         }
     }
 }

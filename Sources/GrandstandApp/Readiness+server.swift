@@ -8,22 +8,40 @@ extension Readiness {
     /// Looks at the database now, and at what is known of APNs.
     init(of database: DatabaseSession, _ gateway: APNsClient) async {
         let fault = await Self.fault(of: database)
-        let apns = APNsEnvironment.allCases.map { ($0, APNsState(gateway.reachability(of: $0))) }
-        self.init(database: fault == nil, detail: fault, apns: Dictionary(uniqueKeysWithValues: apns))
+        self.init(database: fault == nil, detail: fault, apns: Self.apns(gateway))
     }
 
-    /// What stands in the way of using the database; `nil`: nothing.
+    /// What is said of a look that takes too long.
+    static func late(_ gateway: APNsClient) -> Readiness {
+        Readiness(database: false, detail: unreachable, apns: Self.apns(gateway))
+    }
+
+    private static let unreachable = """
+        the database does not answer, or only a server that takes no writes does (a standby); DATABASE_URL may name \
+        several hosts
+        """
+
+    /// What stands in the way of using the database; `nil`: nothing. One query.
     private static func fault(of database: DatabaseSession) async -> String? {
         do {
-            switch try await Migrator(database.pool).status() {
+            let (status, isReadOnly) = try await database.pool.withConnection { connection in
+                (try await Migrator(database.pool).status(on: connection), connection.isReadOnly)
+            }
+            if isReadOnly { return unreachable }
+            switch status {
             case .current: return nil
             case .behind(let names): return "migrations are missing: \(names)"
             case .ahead(let version): return "the database has migration \(version), newer than this binary"
             case .changed(let name): return "migration \(name) was changed"
             }
         } catch {
-            return "the database does not answer"
+            return unreachable
         }
+    }
+
+    private static func apns(_ gateway: APNsClient) -> [APNsEnvironment: APNsState] {
+        let apns = APNsEnvironment.allCases.map { ($0, APNsState(gateway.reachability(of: $0))) }
+        return Dictionary(uniqueKeysWithValues: apns)
     }
 }
 

@@ -20,6 +20,7 @@ package struct Server: Sendable {
     private let configuration: Configuration
     private let database: DatabaseSession
     private let clock: DatabaseClock
+    private let shares: ConnectionShares
     private let gateway: APNsClient
     private let signals: PostgresWakeSignals
     private let provisioner: Provisioner
@@ -102,6 +103,7 @@ package struct Server: Sendable {
     ) {
         let now: @Sendable () -> Date = { clock.now }
         let mayClaim: @Sendable () -> Bool = { clock.mayClaim }
+        let shares = ConnectionShares(maximum: configuration.maximumConnections)
         let store = Database(database.pool)
         let lookupSessions = Database(database.lookupPool, sharing: store)
         let callSessions = Database(database.callsPool, sharing: store)
@@ -147,6 +149,7 @@ package struct Server: Sendable {
         self.configuration = configuration
         self.database = database
         self.clock = clock
+        self.shares = shares
         self.gateway = gateway
         self.signals = signals
         self.keys = keys
@@ -199,6 +202,9 @@ package struct Server: Sendable {
             store: PostgresLiveStore(store), signals: signals,
             settings: .init(maximumStreams: configuration.streams), now: now, logger: logger)
         let auditLog = PostgresAuditLog(store)
+        let readiness = RecentValue(age: .seconds(1), patience: .seconds(2), late: { Readiness.late(gateway) }) {
+            await Readiness(of: database, gateway)
+        }
         let console = Console(
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
@@ -217,7 +223,7 @@ package struct Server: Sendable {
                             lookups: configuration.lookupRateLimit > 0 ? configuration.lookupRateLimit : nil,
                             failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
                     isSecure: configuration.tls != nil, logger: logger, metrics: metrics,
-                    hasOwnOperationsPort: configuration.operationsPort != nil),
+                    hasOwnOperationsPort: configuration.operationsPort != nil, onTrust: { shares.know($0) }),
                 quirks: quirks, auditLog: auditLog, reconciliations: reconciliations, gateway: gateway,
                 desk: desk,
                 reconciliationDesk: ReconciliationDesk(
@@ -225,7 +231,7 @@ package struct Server: Sendable {
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: outbox, plan: plan, now: now),
                 webhooks: PostgresWebhookStore(store), webhookNetworks: configuration.webhookNetworks, views: views,
-                readiness: { await Readiness(of: database, gateway) },
+                readiness: { await readiness.get() },
                 retireAfter: configuration.retireAfter, pages: .console(console), now: now))
     }
 
@@ -240,7 +246,7 @@ package struct Server: Sendable {
     ) async throws {
         let http = HTTPServer(
             configuration: configuration, port: configuration.port, responder: api.responder(), desk: api.lookupDesk(),
-            certificates: certificates, logger: logger
+            shares: shares, certificates: certificates, logger: logger
         ) { [logger, configuration] port in
             logger.info(
                 "listening",
@@ -249,7 +255,7 @@ package struct Server: Sendable {
         }
         let operations = HTTPServer(
             configuration: configuration, port: configuration.operationsPort ?? 0,
-            responder: api.operationsResponder(), desk: nil, certificates: nil, logger: logger
+            responder: api.operationsResponder(), desk: nil, shares: nil, certificates: nil, logger: logger
         ) { [logger, configuration] port in
             logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
         }

@@ -1,6 +1,6 @@
 package import Grandstand
 package import Hummingbird
-internal import NIOCore
+package import NIOCore
 
 /// What a request carries through the API.
 package struct APIContext: RequestContext, Sendable {
@@ -12,6 +12,8 @@ package struct APIContext: RequestContext, Sendable {
     /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
     /// bits, for who has one address of those has all.
     package let address: String
+    /// The connection the request came on.
+    package let channel: any NIOCore.Channel
     /// How the key stands to its limit; shared with the middleware that writes the headers.
     let rate = RateBox()
 
@@ -19,6 +21,7 @@ package struct APIContext: RequestContext, Sendable {
         coreContext = .init(source: source)
         requestID = String(UInt64.random(in: .min ... .max), radix: 16)
         key = nil
+        channel = source.channel
         address = Self.network(of: source.channel.remoteAddress)
     }
 

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
 /// Lets a request in by its key: the one place where keys, scopes and the app in a path are checked.
 struct Gate: Sendable {
@@ -9,6 +10,8 @@ struct Gate: Sendable {
     let uses: any KeyUseRecorder
     let limits: RateLimits
     let now: @Sendable () -> Date
+    /// Called with the connection of a request whose key is in few hands.
+    let onTrust: @Sendable (any NIOCore.Channel) -> Void
 
     /// - Returns: the key; `nil` on open routes.
     /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
@@ -37,6 +40,7 @@ struct Gate: Sendable {
             throw refusal(
                 "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
         }
+        if !key.isForClientApps { onTrust(context.channel) }
         context.rate.standing = limits.take(
             key.id, isForClientApps: key.isForClientApps, for: access, at: now)
         if let standing = context.rate.standing, standing.isExhausted {

@@ -10,9 +10,12 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let limits: ConnectionDeadlines.Limits
     let certificates: TLSCertificates?
+    /// Who has to leave when there are too many; `nil`: nobody.
+    let shares: ConnectionShares?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        channel.eventLoop.makeCompletedFuture {
+        shares?.open(channel)
+        return channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ConnectionGuard(limits))
             if let certificates {

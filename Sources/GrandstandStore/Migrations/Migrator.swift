@@ -29,12 +29,14 @@ package struct Migrator: Sendable {
     /// Compares without changing anything.
     package func status() async throws -> Status { try await status(on: pool) }
 
-    private func status(on database: some PostgresQuerying) async throws -> Status {
-        let known = try await database.query("select to_regclass('schema_migrations') is not null as there")
-        guard try known.first?.decode(Bool.self, "there") ?? false else {
+    /// The same on one connection, in one query.
+    package func status(on database: some PostgresQuerying) async throws -> Status {
+        let rows: PostgresRows
+        do {
+            rows = try await database.query("select version, checksum from schema_migrations order by version")
+        } catch let error as PostgresError where error.sqlState == .undefinedTable {
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
-        let rows = try await database.query("select version, checksum from schema_migrations order by version")
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
         return Self.compare(applied: applied, with: migrations)

@@ -35,6 +35,30 @@ final class Peer {
         _ = write(descriptor, bytes, bytes.count)
     }
 
+    /// The next answer, with its body of `Content-Length`; what came of it when the server closes.
+    func answer() async -> String {
+        let descriptor = descriptor
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var bytes: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 16_384)
+                while !Self.isWhole(bytes) {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { break }
+                    bytes += buffer.prefix(count)
+                }
+                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let end = text.range(of: "\r\n\r\n") else { return false }
+        let length = text[..<end.lowerBound].lowercased().firstMatch(of: /content-length: (\d+)/)?.output.1
+        return text[end.upperBound...].utf8.count >= length.flatMap { Int($0) } ?? 0
+    }
+
     /// Everything until the server closes.
     func untilClosed() async -> String {
         let descriptor = descriptor

@@ -1,0 +1,36 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The connections of the API's listener: closes the strangers' oldest when they become more than their share, so that
+/// phones by the ten thousand leave room for organisers.
+final class ConnectionShares: Sendable {
+    private struct State {
+        var places: ConnectionPlaces<ObjectIdentifier>
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    init(maximum: Int) { state = Mutex(State(places: ConnectionPlaces(maximum: maximum))) }
+
+    /// A connection was made.
+    func open(_ channel: any Channel) {
+        let name = ObjectIdentifier(channel)
+        let leaving = state.withLock { state in
+            state.channels[name] = channel
+            return state.places.open(name).flatMap { state.channels[$0] }
+        }
+        channel.closeFuture.whenComplete { _ in self.close(name) }
+        leaving?.close(promise: nil)
+    }
+
+    /// A request with a key came on it that is in few hands.
+    func know(_ channel: any Channel) { state.withLock { $0.places.know(ObjectIdentifier(channel)) } }
+
+    private func close(_ name: ObjectIdentifier) {
+        state.withLock { state in
+            state.places.close(name)
+            state.channels[name] = nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+/// Phones, and whoever has no key at all, cannot lock organisers out by their number.
+@Suite(.timeLimit(.minutes(5)))
+struct ShareTests {
+    private static func request(_ path: String, _ secret: String?) -> String {
+        let key = secret.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        return "GET \(path) HTTP/1.1\r\nHost: x\r\n\(key)\r\n"
+    }
+
+    @Test(arguments: [true, false])
+    func `connections by the dozen leave room for organisers, whether they have the key from the app or none`(
+        hasKey: Bool
+    ) async throws {
+        try await Stage.with(settings: ["GRANDSTAND_MAX_CONNECTIONS": "10"]) { stage in
+            try await stage.putLiveEvent()
+            let organiser = try Peer(stage.url)
+            let question = Self.request("/v1/events/derby", try await stage.caller([.organise]).secret)
+            organiser.send(question)
+            #expect(await organiser.answer().hasPrefix("HTTP/1.1 200"))
+
+            let lookup = try await stage.caller([.lookup]).secret
+            var phones: [Peer] = []
+            for _ in 0..<40 {
+                let phone = try Peer(stage.url)
+                phone.send(Self.request("/v1/lookup/com.example.Stadium/development/derby", hasKey ? lookup : nil))
+                #expect(await phone.answer().hasPrefix(hasKey ? "HTTP/1.1 200" : "HTTP/1.1 401"))
+                phones.append(phone)
+            }
+            // One that comes now is served,
+            let another = try Peer(stage.url)
+            another.send(question)
+            #expect(await another.answer().hasPrefix("HTTP/1.1 200"))
+            // and so is the one that was there before; the oldest of the crowd have left.
+            organiser.send(question)
+            #expect(await organiser.answer().hasPrefix("HTTP/1.1 200"))
+            for phone in phones.prefix(30) { #expect(await phone.answer().isEmpty) }
+        }
+    }
+
+    @Test func `readiness is made once a second, however many ask`() async throws {
+        try await Stage.with { stage in
+            let caller = HTTPCaller(url: stage.url, secret: nil)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<200 { group.addTask { try await caller("GET", "/readyz").status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == Array(repeating: 200, count: 200))
+        }
+    }
+}

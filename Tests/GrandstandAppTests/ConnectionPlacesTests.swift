@@ -1,0 +1,47 @@
+internal import Testing
+
+@testable internal import GrandstandApp
+
+struct ConnectionPlacesTests {
+    @Test func `strangers have nine tenths, and one place less than all at least`() {
+        #expect(ConnectionPlaces<Int>(maximum: 10_000).share == 9_000)
+        #expect(ConnectionPlaces<Int>(maximum: 10).share == 9)
+        #expect(ConnectionPlaces<Int>(maximum: 2).share == 1)
+    }
+
+    @Test func `the stranger that has been there longest leaves for the newest`() {
+        var places = ConnectionPlaces<Int>(maximum: 10)
+        for name in 1...9 { #expect(places.open(name) == nil) }
+        for name in 10...1_000 { #expect(places.open(name) == name - 9) }
+        #expect(places.strangerCount == 9)
+    }
+
+    @Test func `who is known stays, and one place is always free for the next`() {
+        var places = ConnectionPlaces<Int>(maximum: 10)
+        for name in 1...9 { #expect(places.open(name) == nil) }
+        places.know(1)
+        for name in 10...500 {
+            #expect(places.open(name) == name - 8)
+            #expect(places.strangerCount + places.known.count < 10)
+        }
+        #expect(places.known == [1])
+        places.close(1)
+        #expect(places.known.isEmpty)
+    }
+
+    @Test func `who has left already leaves nothing behind, also when the name comes again`() {
+        var places = ConnectionPlaces<Int>(maximum: 10)
+        for round in 0..<1_000 {
+            #expect(places.open(round % 3) == nil)
+            places.close(round % 3)
+        }
+        for name in 1...9 { #expect(places.open(name) == nil) }
+        // 1 comes a second time: it is the newest now.
+        places.close(1)
+        #expect(places.open(1) == nil)
+        #expect(places.open(10) == 2)
+        // Told of one that has gone, it is nobody.
+        places.know(2)
+        #expect(places.known.isEmpty)
+    }
+}
