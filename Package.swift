@@ -188,6 +188,10 @@ let package = Package(
                 nioPosix, nioSSL,
             ],
             swiftSettings: settings),
+        // A replica on a machine whose clock is wrong.
+        .executableTarget(
+            name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
+            swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
         .testTarget(

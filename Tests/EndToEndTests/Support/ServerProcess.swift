@@ -20,8 +20,8 @@ final class ServerProcess: Sendable {
         func add(_ more: String) { text.withLock { $0 += more } }
     }
 
-    /// The program that was built with these tests.
-    private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
+    /// A program that was built with these tests.
+    private static func program(_ name: String) -> URL { Bundle.main.bundleURL.appending(path: name) }
 
     private init(url: String, process: Process, output: Pipe, said: Said) {
         self.said = said
@@ -32,11 +32,14 @@ final class ServerProcess: Sendable {
 
     /// Starts a server; returns once it listens.
     ///
+    /// - Parameter wallLead: seconds by which the clock of its machine is ahead.
     /// - Throws: `NeverHappened` with what it said when it stopped instead.
-    static func start(_ environment: [String: String], keepsLog: Bool = false) async throws -> ServerProcess {
+    static func start(
+        _ environment: [String: String], keepsLog: Bool = false, wallLead: Int = 0
+    ) async throws -> ServerProcess {
         let (process, output, kept) = (Process(), Pipe(), Said())
-        process.executableURL = program
-        process.arguments = ["serve"]
+        process.executableURL = program(wallLead == 0 ? "grandstand" : "SkewedServer")
+        process.arguments = [wallLead == 0 ? "serve" : "\(wallLead)"]
         process.environment = environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }
         process.standardOutput = output
         process.standardError = output

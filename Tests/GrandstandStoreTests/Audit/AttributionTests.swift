@@ -107,7 +107,7 @@ struct AttributionTests {
             let one = try await accept(
                 stores, .update(sendAt: sendAt, audiences: [other.selector]), for: .event(key))
             for id in [one.id, both.id] {
-                #expect(try await stores.outbox.cancel(id, by: Self.night, now: stores.now) == true)
+                #expect(try await stores.outbox.cancel(id, within: .all, by: Self.night, now: stores.now) == true)
             }
             func told(_ app: String) async throws -> [UUID?] {
                 try await entries(stores, AuditFilter(actor: "key:night shift", bundleID: .sample(app)))
@@ -130,7 +130,7 @@ struct AttributionTests {
             }
             let sent = try await accept(stores, .update(), for: .event(key))
             try await stores.sendOne()
-            #expect(try await stores.outbox.cancel(sent.id, by: Self.night, now: stores.now) == false)
+            #expect(try await stores.outbox.cancel(sent.id, within: .all, by: Self.night, now: stores.now) == false)
             let entries = try await entries(stores, AuditFilter(action: .broadcastWithdrawn))
             #expect(entries.map(\.subject.broadcast) == [broadcast.id])
             #expect(entries.map(\.actor) == ["key:night shift"])

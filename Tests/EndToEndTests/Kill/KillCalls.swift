@@ -1,0 +1,48 @@
+/// What was called for, and what was answered. Steps of an event rise: two for each round, the second is a draft that is
+/// to be withdrawn.
+struct KillCalls {
+    /// What one call came to.
+    struct Call: Sendable {
+        var event: Int
+        /// The newest step that was answered with 202 and not withdrawn; `nil`: none.
+        var accepted: Int?
+        /// Steps whose call had another answer, or none: they may have been accepted, or withdrawn.
+        var maybe: Set<Int> = []
+        /// Steps that were withdrawn: 204.
+        var withdrawn: Set<Int> = []
+    }
+
+    /// The newest step of each event that was answered with 202.
+    private var newest: [Int]
+    private var maybe: [Set<Int>]
+    private(set) var withdrawn: [Set<Int>]
+    private(set) var accepted = 0
+    private(set) var unanswered = 0
+
+    init(events: Int) {
+        newest = [Int](repeating: 0, count: events)
+        maybe = [Set<Int>](repeating: [], count: events)
+        withdrawn = maybe
+    }
+
+    mutating func note(_ call: Call) {
+        if let step = call.accepted {
+            newest[call.event] = max(newest[call.event], step)
+            accepted += 1
+        }
+        maybe[call.event].formUnion(call.maybe)
+        unanswered += call.maybe.count
+        withdrawn[call.event].formUnion(call.withdrawn)
+    }
+
+    /// Whether the last message of every event is its newest step, or a later one that may have been accepted.
+    func areMet(by messages: [Stadium.Message]) -> Bool {
+        var last = [Int](repeating: 0, count: newest.count)
+        for message in messages { last[message.event] = message.step }
+        return newest.indices.allSatisfy { event in
+            last[event] == newest[event] || last[event] > newest[event] && maybe[event].contains(last[event])
+        }
+    }
+
+    var withdrawals: Int { withdrawn.reduce(0) { $0 + $1.count } }
+}

@@ -1,0 +1,22 @@
+internal import Foundation
+
+/// What goes on around the kills, beside them.
+enum KillWorld: String, CaseIterable, Sendable {
+    /// The replicas' machines have clocks that are 20 s apart.
+    case clocks
+    /// Another system creates and deletes channels on the same app, while events are declared.
+    case foreigners
+    /// APNs refuses some sends to channels that it has, as if it had them not.
+    case falseRefusals
+    /// Organisers withdraw what they have just sent.
+    case withdrawals
+
+    /// What the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
+    static let all: Set<KillWorld> = {
+        guard let chosen = ProcessInfo.processInfo.environment["GRANDSTAND_KILL_WORLDS"] else { return [.clocks] }
+        return Set(chosen.split(separator: ",").compactMap { KillWorld(rawValue: String($0)) })
+    }()
+
+    /// Seconds by which the machine of each replica is ahead.
+    static func lead(of replica: Int) -> Int { all.contains(.clocks) ? [-10, 10][replica] : 0 }
+}

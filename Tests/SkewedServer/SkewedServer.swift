@@ -1,0 +1,19 @@
+internal import Foundation
+internal import GrandstandApp
+internal import UnixSignals
+
+/// `grandstand serve` on a machine whose clock is wrong, for tests that kill it: `SkewedServer SECONDS` is so many seconds
+/// ahead. The program that is delivered has no such switch.
+@main
+enum SkewedServer {
+    static func main() async throws {
+        guard let lead = CommandLine.arguments.dropFirst().first.flatMap({ TimeInterval($0) }) else {
+            print("SkewedServer SECONDS")
+            exit(2)
+        }
+        let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
+        let server = try await Server.build(
+            configuration, wallClock: { Date().addingTimeInterval(lead) }, logger: configuration.makeLogger())
+        try await server.run(stoppingOn: [.sigterm])
+    }
+}
