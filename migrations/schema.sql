@@ -549,6 +549,7 @@ CREATE TABLE public.events (
     ended_at timestamp with time zone,
     cancelled_at timestamp with time zone,
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
+    expired_at timestamp with time zone,
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
 );
 
@@ -577,7 +578,8 @@ CREATE TABLE public.lanes (
     fenced_at timestamp with time zone,
     closed_at timestamp with time zone,
     newest_broadcast uuid,
-    is_urgent boolean DEFAULT false NOT NULL
+    is_urgent boolean DEFAULT false NOT NULL,
+    stored_until timestamp with time zone
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -824,17 +826,19 @@ CREATE INDEX broadcasts_by_time ON public.broadcasts USING btree (accepted_at) W
 
 CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHERE scheduled;
 
+CREATE INDEX broadcasts_scheduled_of_event ON public.broadcasts USING btree (event_key, send_at) WHERE scheduled;
+
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, created_at) WHERE (event_key IS NOT NULL);
-
-CREATE INDEX channels_by_state ON public.channels USING btree (bundle_id, environment, state);
 
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
 CREATE INDEX channels_due ON public.channels USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
 CREATE INDEX channels_listed ON public.channels USING btree (bundle_id, environment, created_at, id);
+
+CREATE INDEX channels_live ON public.channels USING btree (state, bundle_id, environment) WHERE (state <> 'deleted'::public.channel_state);
 
 CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
 
@@ -847,6 +851,8 @@ CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHER
 CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
 
 CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL));
+
+CREATE INDEX events_opening ON public.events USING btree (channels_open_at) WHERE ((channels_open_at IS NOT NULL) AND (ended_at IS NULL) AND (cancelled_at IS NULL));
 
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (accepted_at);
 

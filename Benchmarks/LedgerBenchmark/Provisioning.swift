@@ -24,7 +24,8 @@ struct Provisioning {
         let listening = Task { await signals.run() }
         let provisioner = Provisioner(
             channels: bench.channels, calls: bench.calls, signals: signals,
-            settings: .init(retireAfter: 3_600, lease: Bench.lease), now: { Date() }, logger: bench.logger)
+            settings: .init(tenure: ChannelTenure(retireAfter: 3_600), lease: Bench.lease), now: { Date() },
+            logger: bench.logger)
         let provisioning = Task { await provisioner.run() }
         let made = try await Bench.seconds {
             while try await active(address) < events { try await Task.sleep(for: .milliseconds(20)) }

@@ -18,6 +18,7 @@ package enum APNsLimits {
     package static let collapseID = 64
     /// Seconds a Live Activity is active at most: 8 hours.
     package static let activityLifetime = 28_800
-    /// Seconds an ended Live Activity stays on the lock screen at most: 4 hours.
+    /// Seconds an ended Live Activity stays on the lock screen at most, whatever its `dismissal-date` says: 4 hours
+    /// (ActivityKit's documentation of `ActivityUIDismissalPolicy`; apns-contract sections 3 and 4).
     package static let endedActivityLifetime = 14_400
 }

@@ -25,14 +25,18 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// Plans `request` for `audiences`, those of the event that it reaches.
     ///
-    /// - Parameter alertFreshness: seconds for which an alert rings, unless the organiser says how long the message is
-    ///   worth sending.
-    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences the event lacks.
+    /// - Parameters:
+    ///   - now: when it is sent.
+    ///   - alertFreshness: seconds for which an alert rings, unless the organiser says how long the message is worth
+    ///     sending.
+    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences the event lacks or a
+    ///   dismissal that Apple does not wait for.
     package init(
         _ request: BroadcastRequest, audiences: [Audience], now: Date,
         alertFreshness: TimeInterval = alertFreshness
     ) throws(Problem) {
         let chosen = try Self.choose(request.audiences, from: audiences)
+        try Self.refuseLateDismissal(request.payload, now: now)
         let expiration: Expiration =
             if let value = request.apnsExpiration {
                 .header(value)
@@ -91,6 +95,20 @@ package struct DeliveryPlan: Sendable, Hashable {
             throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
         }
         return chosen
+    }
+
+    /// Apple keeps no ended activity longer than four hours, whatever the date says (apns-contract section 4). One in the
+    /// past is Apple's "at once".
+    private static func refuseLateDismissal(_ payload: BroadcastPayload, now: Date) throws(Problem) {
+        let latest = Int(now.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
+        guard let date = payload.dismissalDate, date > latest else { return }
+        let detail =
+            "dismissalDate is more than four hours after the end is sent; Apple removes an ended activity by then. "
+            + "Use a time up to \(RFC3339.text(Date(timeIntervalSince1970: Double(latest)))), a past one to "
+            + "remove it at once, or leave it out for Apple's four hours."
+        throw Problem(
+            .invalidRequest, "The dismissal is too late.",
+            errors: [FieldError(pointer: "/dismissalDate", detail: detail)])
     }
 
     private static func warnings(for payload: BroadcastPayload) -> [String] {

@@ -27,6 +27,12 @@ package struct EventSpecification: Sendable, Hashable {
         self.audiences = audiences
         self.metadata = metadata
     }
+
+    /// Whether the event is declared to go on after `now`: its end is to come, or, when it says none, its beginning.
+    package func reaches(beyond now: Date) -> Bool {
+        if let endsAt { return endsAt > now }
+        return [startsAt, channelsOpenAt].contains { $0.map { $0 > now } ?? false }
+    }
 }
 
 /// An event with what has become of it.
@@ -53,7 +59,8 @@ package struct Event: Sendable, Hashable {
         /// Before `startsAt`, and nothing was sent yet.
         case scheduled
         case live
-        /// An `end` was accepted. Final.
+        /// An `end` was accepted: final. Or the clock closed it, since neither an `end` nor anything else came: it lives
+        /// again when its end is moved into the future.
         case ended
         /// Deleted by its organiser. Final.
         case cancelled

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// How many channels an app will hold, from what its events say of their times.
+/// How many channels an app will hold: what holds a place now and until when, and what its events will open.
 package struct Forecast: Sendable, Hashable {
     /// The most channels held at once, from now on.
     package var peak: Int
@@ -14,27 +14,37 @@ package struct Forecast: Sendable, Hashable {
         self.exceedsAt = exceedsAt
     }
 
-    /// When an event's channel takes a place and when it gives it back; `nil`: at no time that is known.
+    /// A channel with a place, or one that will take one.
     package struct Span: Sendable, Hashable {
+        /// When a channel that is not held yet takes its place.
         package var opensAt: Date
+        /// When it gives its place back; `nil`: at no time that is known.
         package var closesAt: Date?
+        /// It has its place now, whatever its times say.
+        package var isHeld: Bool
 
-        package init(opensAt: Date, closesAt: Date?) {
+        package init(opensAt: Date, closesAt: Date?, isHeld: Bool = false) {
             self.opensAt = opensAt
             self.closesAt = closesAt
+            self.isHeld = isHeld
         }
     }
 
-    /// Sweeps over the spans in order of time.
+    /// Sweeps over the spans in order of time. The peak is never below what is held now.
     ///
-    /// - Parameters:
-    ///   - held: channels held now that no span speaks of.
-    ///   - spans: one for each channel of an event that is not over, held already or still to come.
-    package init(held: Int, spans: [Span], limit: Int, now: Date) {
+    /// - Parameter spans: one for each channel held, and one for each that is still to come.
+    package init(spans: [Span], limit: Int, now: Date) {
         var changes: [(at: Date, by: Int)] = []
-        for span in spans where span.closesAt.map({ $0 > now }) ?? true {
-            changes.append((max(span.opensAt, now), 1))
-            if let closesAt = span.closesAt { changes.append((max(closesAt, span.opensAt), -1)) }
+        var held = 0
+        for span in spans {
+            if span.isHeld {
+                held += 1
+            } else {
+                let opensAt = max(span.opensAt, now)
+                guard span.closesAt.map({ $0 > opensAt }) ?? true else { continue }
+                changes.append((opensAt, 1))
+            }
+            if let closesAt = span.closesAt { changes.append((max(closesAt, now), -1)) }
         }
         // At one moment, places are given back before others are taken.
         changes.sort { ($0.at, $0.by) < ($1.at, $1.by) }

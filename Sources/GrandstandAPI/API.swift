@@ -31,8 +31,8 @@ package struct API: Sendable {
         package var views: LiveViews
         package var streams = StreamSettings()
         package var readiness: @Sendable () async -> Readiness
-        /// Seconds an ended event's channel is kept, for the quota's forecast.
-        package var retireAfter: TimeInterval
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure: ChannelTenure
         /// What is served for people beside the API; `nil`: nothing.
         package var pages: MountedPages?
         package var now: @Sendable () -> Date
@@ -45,7 +45,7 @@ package struct API: Sendable {
             reconciliationDesk: ReconciliationDesk,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, views: LiveViews,
-            readiness: @escaping @Sendable () async -> Readiness, retireAfter: TimeInterval,
+            readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
             pages: MountedPages? = nil, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
@@ -68,7 +68,7 @@ package struct API: Sendable {
             self.webhookNetworks = webhookNetworks
             self.views = views
             self.readiness = readiness
-            self.retireAfter = retireAfter
+            self.tenure = tenure
             self.pages = pages
             self.now = now
         }
@@ -168,7 +168,7 @@ package struct API: Sendable {
                 events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
             LookupRoutes(replica: d.lookups, contents: d.contents).routes,
-            QuotaRoutes(channels: d.channels, retireAfter: d.retireAfter, now: d.now).routes,
+            QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
             WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,
             StreamRoutes(events: d.events, views: d.views, keys: d.keys, settings: d.streams, now: d.now).routes,

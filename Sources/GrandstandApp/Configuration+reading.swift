@@ -47,7 +47,9 @@ extension Configuration {
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
         alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
-        retireAfter = try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400
+        tenure = ChannelTenure(
+            retireAfter: try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400,
+            quietAfter: 3_600 * (try settings.number("GRANDSTAND_EVENT_QUIET_HOURS", in: 0.01...8_760) ?? 48))
         reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
         reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
         reconcileDeleteBudget = try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000) ?? 100

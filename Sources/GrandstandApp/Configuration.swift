@@ -66,8 +66,8 @@ package struct Configuration: Sendable {
     package var laneInterval: TimeInterval
     /// Seconds for which an alert rings when its organiser does not say.
     package var alertFreshness: TimeInterval
-    /// Seconds an ended event's channel is kept at least.
-    package var retireAfter: TimeInterval
+    /// How long events hold their channels.
+    package var tenure: ChannelTenure
     /// Seconds between reconciliations of one app and environment; 0: only when a creation went unanswered.
     package var reconcileInterval: TimeInterval
     /// Seconds since first sight before an unmanaged channel may be deleted.

@@ -166,7 +166,7 @@ package struct Server: Sendable {
             logger: logger)
         provisioner = Provisioner(
             channels: channels, calls: calls, signals: signals,
-            settings: .init(retireAfter: configuration.retireAfter, lease: channelLease), now: now, mayClaim: mayClaim,
+            settings: .init(tenure: configuration.tenure, lease: channelLease), now: now, mayClaim: mayClaim,
             logger: logger)
         reconciler = Reconciler(
             store: reconciliations, reconciliation: reconciliation, signals: signals,
@@ -197,7 +197,7 @@ package struct Server: Sendable {
             now: now, logger: logger)
         quotaWatch = QuotaWatch(
             channels: channels, levels: PostgresQuotaLevels(store), signals: signals,
-            settings: .init(retireAfter: configuration.retireAfter), now: now, logger: logger)
+            settings: .init(tenure: configuration.tenure), now: now, logger: logger)
         views = LiveViews(
             store: PostgresLiveStore(store), signals: signals,
             settings: .init(maximumStreams: configuration.streams), now: now, logger: logger)
@@ -208,7 +208,7 @@ package struct Server: Sendable {
         let console = Console(
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
-                reconciliations: reconciliations, gateway: gateway, retireAfter: configuration.retireAfter,
+                reconciliations: reconciliations, gateway: gateway, tenure: configuration.tenure,
                 isSecure: configuration.tls != nil, status: { $0.status }, now: now),
             templates: templates)
         api = API(
@@ -232,7 +232,7 @@ package struct Server: Sendable {
                 intake: Intake(outbox: outbox, plan: plan, now: now),
                 webhooks: PostgresWebhookStore(store), webhookNetworks: configuration.webhookNetworks, views: views,
                 readiness: { await readiness.get() },
-                retireAfter: configuration.retireAfter, pages: .console(console), now: now))
+                tenure: configuration.tenure, pages: .console(console), now: now))
     }
 
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within

@@ -14,8 +14,8 @@ package struct Console: Sendable {
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
-        /// Seconds an ended event's channel is kept, for the quota's forecast.
-        package var retireAfter: TimeInterval
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure: ChannelTenure
         /// HTTPS: the cookie never travels without it.
         package var isSecure: Bool
         /// The API's table of kinds and statuses.
@@ -25,7 +25,7 @@ package struct Console: Sendable {
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
-            gateway: any APNsGateway, retireAfter: TimeInterval, isSecure: Bool,
+            gateway: any APNsGateway, tenure: ChannelTenure, isSecure: Bool,
             status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
@@ -36,7 +36,7 @@ package struct Console: Sendable {
             self.auditLog = auditLog
             self.reconciliations = reconciliations
             self.gateway = gateway
-            self.retireAfter = retireAfter
+            self.tenure = tenure
             self.isSecure = isSecure
             self.status = status
             self.now = now
@@ -73,7 +73,7 @@ package struct Console: Sendable {
     private var pages: [PageRoute] {
         let d = dependencies
         let groups: [[PageRoute]] = [
-            OverviewRoute(channels: d.channels, retireAfter: d.retireAfter).routes,
+            OverviewRoute(channels: d.channels, tenure: d.tenure).routes,
             EventRoutes(events: d.events, outbox: d.outbox).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
             ChannelRoutes(channels: d.channels).routes,

@@ -44,8 +44,13 @@ package struct ChannelCalls: Sendable {
             return (task.channel, .withheld("its turn was over before APNs was asked"))
         }
         var answer = await calls.create(task.channel.storagePolicy, at: task.address)
-        if case .refused(let refusal) = answer, refusal.meaning == .quota, try await reclaim(for: task, by: actor) {
-            answer = await calls.create(task.channel.storagePolicy, at: task.address)
+        if case .refused(let refusal) = answer, refusal.meaning == .quota {
+            switch try await reclaim(task.address.app, by: actor) {
+            case .deleted: answer = await calls.create(task.channel.storagePolicy, at: task.address)
+            case .kept: break
+            // Apple has channels that this ledger does not know of: a reconciliation finds them.
+            case .none: try await reconciliations.request(task.address.app, now: now())
+            }
         }
         let change: ChannelOutcome.Change =
             switch answer {
@@ -92,16 +97,21 @@ package struct ChannelCalls: Sendable {
         return !listing.channelIDs.contains(channelID)
     }
 
-    /// Deletes a channel that is kept though no device needs it. With none, Apple has channels this ledger does not know
-    /// of: a reconciliation finds them.
-    private func reclaim(for task: ChannelTask, by actor: AuditActor) async throws -> Bool {
+    /// What became of an attempt to get a place back.
+    enum Reclaim: Sendable, Hashable {
+        case deleted
+        /// Apple did not delete it; the server goes on trying.
+        case kept
+        /// Every channel is needed.
+        case none
+    }
+
+    /// Deletes a channel that is kept though no device needs it.
+    func reclaim(_ app: Audience.Selector, by actor: AuditActor) async throws -> Reclaim {
         let spare = try await channels.reclaim(
-            task.address.app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
-        guard let spare = spare.first else {
-            try await reconciliations.request(task.address.app, now: now())
-            return false
-        }
-        return try await delete(spare, by: actor).0.state == .deleted
+            app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        guard let spare = spare.first else { return .none }
+        return try await delete(spare, by: actor).0.state == .deleted ? .deleted : .kept
     }
 
     private func next(_ task: ChannelTask, after refusal: APNsRefusal? = nil) -> Date {

@@ -22,11 +22,15 @@ package struct ChannelDesk: Sendable {
         self.now = now
     }
 
-    /// Creates a channel at Apple, within the quota.
+    /// Idle channels that one caller has deleted at most to get a place: somebody who needs one more may take the place
+    /// that came free.
+    private static let reclaims = 3
+
+    /// Creates a channel at Apple, within the quota. At the limit, a channel that is only kept gives its place up first.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
     package func create(_ draft: ChannelDraft, by actor: AuditActor) async throws -> Channel {
-        let task = try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        let task = try await reserve(draft, by: actor)
         let (channel, answer) = try await calls.create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
         var problem = try await problem(answer, address: task.address, verb: "create the channel")
@@ -35,6 +39,18 @@ package struct ChannelDesk: Sendable {
             problem.members.append(.init(name: "id", value: .string(channel.id.uuidString.lowercased())))
         }
         throw problem
+    }
+
+    private func reserve(_ draft: ChannelDraft, by actor: AuditActor) async throws -> ChannelTask {
+        let app = Audience.Selector(bundleID: draft.bundleID, environment: draft.environment)
+        for _ in 0..<Self.reclaims {
+            do {
+                return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
+            } catch let problem as Problem where problem.kind == .quotaExhausted {
+                guard try await calls.reclaim(app, by: actor) == .deleted else { throw problem }
+            }
+        }
+        return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
     }
 
     /// Takes over a channel made elsewhere; its storage policy is read from Apple.
@@ -106,7 +122,7 @@ package struct ChannelDesk: Sendable {
     ) async throws -> Problem {
         switch answer {
         case .refused(let refusal) where refusal.meaning == .quota:
-            let quota = try await channels.quotas(now: now(), retireAfter: 0).first {
+            let quota = try await channels.quotas(now: now(), tenure: ChannelTenure()).first {
                 $0.bundleID == address.bundleID && $0.environment == address.environment
             }
             return .quotaExhausted(

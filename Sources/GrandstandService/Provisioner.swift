@@ -15,8 +15,8 @@ package struct Provisioner: Service {
     private let logger: Logger
 
     package struct Settings: Sendable {
-        /// Seconds an ended event's channel is kept at least.
-        package var retireAfter: TimeInterval
+        /// How long events hold their channels.
+        package var tenure: ChannelTenure
         /// Seconds a call to Apple may take before another replica may take the channel over.
         package var lease: TimeInterval
         /// Calls to Apple at a time.
@@ -31,8 +31,8 @@ package struct Provisioner: Service {
         /// The longest sleep: finds what no signal told of.
         package var pollInterval: Duration = .seconds(5)
 
-        package init(retireAfter: TimeInterval, lease: TimeInterval) {
-            self.retireAfter = retireAfter
+        package init(tenure: ChannelTenure, lease: TimeInterval) {
+            self.tenure = tenure
             self.lease = lease
         }
     }
@@ -79,7 +79,7 @@ package struct Provisioner: Service {
     /// - Returns: how long nothing is to be aligned.
     private func align() async -> Duration {
         do {
-            _ = try await channels.align(now: now(), retireAfter: settings.retireAfter)
+            _ = try await channels.align(now: now(), tenure: settings.tenure)
             return settings.pollInterval
         } catch {
             logger.failed("channels could not be aligned; trying again", error)

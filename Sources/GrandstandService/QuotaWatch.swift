@@ -14,14 +14,14 @@ package struct QuotaWatch: Service {
     private let logger: Logger
 
     package struct Settings: Sendable {
-        /// Seconds an ended event's channel is kept, for the quota's forecast.
-        package var retireAfter: TimeInterval
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure: ChannelTenure
         /// The shortest time between two looks: each counts every channel.
         package var pause: Duration = .seconds(1)
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(30)
 
-        package init(retireAfter: TimeInterval) { self.retireAfter = retireAfter }
+        package init(tenure: ChannelTenure) { self.tenure = tenure }
     }
 
     package init(
@@ -58,7 +58,7 @@ package struct QuotaWatch: Service {
         do {
             guard try await levels.areWatched() else { return }
             try await levels.note(
-                try await channels.quotas(now: now(), retireAfter: settings.retireAfter), now: now())
+                try await channels.quotas(now: now(), tenure: settings.tenure), now: now())
         } catch {
             logger.failed("quota levels could not be looked at; trying again", error, at: .warning)
         }

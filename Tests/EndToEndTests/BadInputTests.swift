@@ -127,6 +127,10 @@ struct BadInputTests {
             #"{"event": "update", "contentState": {}, "alert": {"title": "", "body": null, "sound": "goal.caf"}}"#,
             status: 422, slug: "invalid-request", pointers: ["/alert"]),
         .init(
+            "a dismissal that Apple does not wait for", "POST", broadcasts,
+            #"{"event": "end", "dismissalDate": "2099-01-01T00:00:00Z"}"#, status: 422, slug: "invalid-request",
+            pointers: ["/dismissalDate"]),
+        .init(
             "an alert with a wrong title", "POST", broadcasts,
             #"{"event": "update", "contentState": {}, "alert": {"title": 1, "body": {"loc-args": []}}}"#, status: 422,
             slug: "invalid-request", pointers: ["/alert/title", "/alert/body/loc-key"]),

@@ -40,7 +40,7 @@ struct MainJobTests {
             #expect(goal.deliveryStates == ["accepted", "accepted"])
             let end = try await stage.settled(
                 try await stage.broadcast(
-                    #"{"event": "end", "contentState": {"home":1}, "dismissalDate": "2030-01-02T00:00:00.900Z"}"#,
+                    #"{"event": "end", "contentState": {"home":1}, "dismissalDate": "2020-01-02T00:00:00.900Z"}"#,
                     to: "final"))
             #expect(end.deliveryStates == ["accepted", "accepted"])
             let after = Int(Date().timeIntervalSince1970)
@@ -51,7 +51,7 @@ struct MainJobTests {
                     #""event":"update","content-state":{"home":1},"alert":\#(Self.alert),"stale-date":1893456000,"relevance-score":99.50"#,
                     "10", 300
                 ),
-                (#""event":"end","content-state":{"home":1},"dismissal-date":1893542400"#, "10", 28_800),
+                (#""event":"end","content-state":{"home":1},"dismissal-date":1577923200"#, "10", 28_800),
             ]
             for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
                 let entries = try await stage.simulator.requests(3) {

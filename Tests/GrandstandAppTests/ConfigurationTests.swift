@@ -1,6 +1,7 @@
 internal import APNsClient
 internal import APNsWire
 internal import Foundation
+internal import Grandstand
 internal import Logging
 internal import Testing
 
@@ -23,7 +24,7 @@ struct ConfigurationTests {
         #expect(configuration.requestTimeout == .seconds(5))
         #expect(configuration.laneInterval == 1)
         #expect(configuration.alertFreshness == 900)
-        #expect(configuration.retireAfter == 14_400)
+        #expect(configuration.tenure == ChannelTenure(retireAfter: 14_400, quietAfter: 172_800))
         #expect(configuration.drain == .seconds(10))
         #expect(configuration.logLevel.rawValue == "info")
         #expect(configuration.logFormat == .text)
@@ -59,6 +60,7 @@ struct ConfigurationTests {
             "GRANDSTAND_LANE_INTERVAL": "0.25",
             "GRANDSTAND_ALERT_FRESH": "120",
             "GRANDSTAND_RETIRE_AFTER": "60",
+            "GRANDSTAND_EVENT_QUIET_HOURS": "0.5",
             "GRANDSTAND_DRAIN_SECONDS": "0",
             "GRANDSTAND_ROLES": "dispatch, api",
             "GRANDSTAND_HISTORY_DAYS": "1.5",
@@ -80,7 +82,7 @@ struct ConfigurationTests {
         #expect(configuration.requestTimeout == .milliseconds(500))
         #expect(configuration.laneInterval == 0.25)
         #expect(configuration.alertFreshness == 120)
-        #expect(configuration.retireAfter == 60)
+        #expect(configuration.tenure == ChannelTenure(retireAfter: 60, quietAfter: 1_800))
         #expect(configuration.drain == .zero)
         #expect(configuration.roles == [.api, .dispatch])
         #expect(configuration.history == 129_600)
@@ -119,6 +121,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
         ("GRANDSTAND_ALERT_FRESH", ["0", "-1", "28801", "15m", "nan"]),
         ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
+        ("GRANDSTAND_EVENT_QUIET_HOURS", ["0", "2d", "8761", "nan"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
         ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
         ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),

@@ -160,7 +160,7 @@ private final class ImportLedger: ChannelStore {
         of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
     ) async throws -> Page<UnmanagedChannel> { throw NotScripted() }
 
-    func align(now: Date, retireAfter: TimeInterval) async throws -> Int { throw NotScripted() }
+    func align(now: Date, tenure: ChannelTenure) async throws -> Int { throw NotScripted() }
 
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw NotScripted() }
 
@@ -180,5 +180,5 @@ private final class ImportLedger: ChannelStore {
         _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
     ) async throws -> Channel { throw NotScripted() }
 
-    func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] { throw NotScripted() }
+    func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] { throw NotScripted() }
 }

@@ -108,6 +108,24 @@ struct DeliveryPlanTests {
         #expect(try DeliveryPlan(request(stateSize: 4_097), audiences: [stored], now: now).warnings.count == 1)
     }
 
+    @Test("a dismissal more than four hours after the end goes is refused; one of the past is Apple's \"at once\"")
+    func dismissal() throws {
+        let latest = epoch + 14_400
+        func plan(_ date: Int) throws -> DeliveryPlan {
+            let request = BroadcastRequest(payload: BroadcastPayload(event: .end, dismissalDate: date))
+            return try DeliveryPlan(request, audiences: [stored], now: now)
+        }
+        for date in [1, latest - 1, latest] {
+            #expect(try plan(date).items.count == 1)
+        }
+        #expect {
+            try plan(latest + 1)
+        } throws: { error in
+            let problem = error as? Problem
+            return problem?.kind == .invalidRequest && problem?.errors.map(\.pointer) == ["/dismissalDate"]
+        }
+    }
+
     @Test("only the audiences asked for are reached; others' are refused")
     func audiences() throws {
         var request = request()

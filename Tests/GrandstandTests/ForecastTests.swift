@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
@@ -5,27 +6,92 @@ internal import Testing
 struct ForecastTests {
     private let now = Date(timeIntervalSince1970: 0)
 
-    private func span(_ opens: TimeInterval, _ closes: TimeInterval?) -> Forecast.Span {
+    private func span(_ opens: TimeInterval, _ closes: TimeInterval?, isHeld: Bool = false) -> Forecast.Span {
         Forecast.Span(
-            opensAt: Date(timeIntervalSince1970: opens), closesAt: closes.map { Date(timeIntervalSince1970: $0) })
+            opensAt: Date(timeIntervalSince1970: opens), closesAt: closes.map { Date(timeIntervalSince1970: $0) },
+            isHeld: isHeld)
     }
 
     @Test("the peak is where most spans overlap")
     func peak() {
-        let forecast = Forecast(held: 1, spans: [span(10, 30), span(20, 40), span(30, 50)], limit: 100, now: now)
+        let forecast = Forecast(
+            spans: [span(0, nil, isHeld: true), span(10, 30), span(20, 40), span(30, 50)],
+            limit: 100, now: now)
         #expect(forecast == Forecast(peak: 3, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
     }
 
     @Test("the first moment above the limit is told")
     func exceeds() {
-        let forecast = Forecast(held: 0, spans: [span(10, nil), span(20, nil), span(30, nil)], limit: 2, now: now)
+        let forecast = Forecast(spans: [span(10, nil), span(20, nil), span(30, nil)], limit: 2, now: now)
         #expect(forecast.exceedsAt == Date(timeIntervalSince1970: 30))
         #expect(forecast.peak == 3)
     }
 
     @Test("what is over does not count, what is open counts from now")
     func past() {
-        let forecast = Forecast(held: 0, spans: [span(-20, -10), span(-5, nil)], limit: 1, now: now)
+        let forecast = Forecast(spans: [span(-20, -10), span(-5, nil)], limit: 1, now: now)
         #expect(forecast == Forecast(peak: 1, peakAt: now, exceedsAt: nil))
+    }
+
+    @Test("what is held counts now, however its times were moved, and gives its place back at its time")
+    func held() {
+        let moved = Forecast(spans: [span(50, 60, isHeld: true), span(20, 30)], limit: 5, now: now)
+        #expect(moved == Forecast(peak: 2, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
+        let late = Forecast(spans: [span(-20, -10, isHeld: true)], limit: 0, now: now)
+        #expect(late == Forecast(peak: 1, peakAt: now, exceedsAt: now))
+    }
+}
+
+struct ChannelTenureTests {
+    private let now = Date(timeIntervalSince1970: 0)
+    private let tenure = ChannelTenure(retireAfter: 3_600 * 4, quietAfter: 3_600 * 48)
+
+    private func hours(_ hours: Double) -> Date { Date(timeIntervalSince1970: hours * 3_600) }
+
+    private func course(
+        starts: Double? = nil, ends: Double? = nil, opens: Double? = nil, last: Double? = nil, over: Double? = nil
+    ) -> ChannelTenure.Course {
+        ChannelTenure.Course(
+            createdAt: now, channelsOpenAt: opens.map(hours), startsAt: starts.map(hours), endsAt: ends.map(hours),
+            lastMessageAt: last.map(hours), overAt: over.map(hours))
+    }
+
+    @Test("without an end, an event closes twelve hours after endsAt or its last message")
+    func overdue() {
+        #expect(tenure.closes(course(ends: 2)) == hours(14))
+        #expect(tenure.closes(course(ends: 2, last: 5)) == hours(17))
+        #expect(tenure.closes(course(ends: 2, last: 1)) == hours(14))
+    }
+
+    @Test("without endsAt, after the quiet time, counted from the last sign of life")
+    func quiet() {
+        #expect(tenure.closes(course()) == hours(48))
+        #expect(tenure.closes(course(last: 5)) == hours(53))
+        #expect(tenure.closes(course(starts: 100, last: 5)) == hours(148))
+        #expect(tenure.closes(course(starts: 100, opens: 200)) == hours(248))
+    }
+
+    @Test("a place comes free when nothing holds it any more")
+    func frees() {
+        func frees(
+            _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,
+            at: Double = 0
+        ) -> Date {
+            tenure.frees(
+                course, hasAudience: hasAudience, storagePolicy: stored ? .mostRecentMessageStored : .noMessageStored,
+                neededUntil: needed.map(hours), now: hours(at))
+        }
+        // An end at its time; APNs stores it for eight hours where the policy says so.
+        #expect(frees(course(ends: 2)) == hours(6))
+        #expect(frees(course(ends: 2), stored: true) == hours(10))
+        // Overdue, and quiet.
+        #expect(frees(course(ends: 2), stored: true, at: 3) == hours(18))
+        #expect(frees(course(), at: 3) == hours(52))
+        #expect(frees(course(), needed: 60, at: 3) == hours(60))
+        // Over, and an audience that was removed.
+        #expect(frees(course(ends: 2, over: 1), at: 1) == hours(5))
+        #expect(frees(course(ends: 2, over: 1), needed: 8, at: 1) == hours(8))
+        #expect(frees(course(ends: 2, over: 1), at: 30) == hours(30))
+        #expect(frees(course(ends: 90), hasAudience: false, at: 1) == hours(5))
     }
 }

@@ -62,7 +62,7 @@ struct StateTests {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
             byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],
-            forecast: Forecast(held: 0, spans: [], limit: 100, now: now))
+            forecast: Forecast(spans: [], limit: 100, now: now))
         #expect(quota.level == level)
         #expect(quota.available == 100 - used)
     }

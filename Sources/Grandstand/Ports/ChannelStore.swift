@@ -26,10 +26,12 @@ package protocol ChannelStore: Sendable {
     ) async throws -> Page<UnmanagedChannel>
 
     /// Brings the ledger to what the events ask for: closes events whose end never came, opens intents for audiences
-    /// whose time has come, retires the channels of events that are over, drops intents nobody needs any more. Idempotent.
+    /// whose time has come, retires the channels of events that are over, drops intents nobody needs any more, and has
+    /// retiring channels that no device needs deleted when others want their places. Scarce places go by need: by when
+    /// an event needs its channel, then by kick-off, then by declaration. Idempotent.
     ///
     /// - Returns: how many channels changed.
-    func align(now: Date, retireAfter: TimeInterval) async throws -> Int
+    func align(now: Date, tenure: ChannelTenure) async throws -> Int
 
     /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A creation
     /// whose outcome is not known is never claimed again: see `ReconciliationStore`.
@@ -50,8 +52,8 @@ package protocol ChannelStore: Sendable {
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask
 
-    /// Leases for deletion retiring channels that no device needs any more though their time has not come: the app has
-    /// as many channels as Apple allows.
+    /// Leases for deletion retiring channels that no device needs any more though their time has not come, the first to
+    /// go first: the app has as many channels as its limit or Apple allows.
     func reclaim(_ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
 
     /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the lane
@@ -65,8 +67,8 @@ package protocol ChannelStore: Sendable {
     /// The address APNs is asked with for an app, quirks included; `nil`: no such app.
     func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress?
 
-    /// Every app's quota, both environments.
-    func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota]
+    /// Every app's quota, both environments. What was deleted is not counted.
+    func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota]
 }
 
 /// A channel to be.

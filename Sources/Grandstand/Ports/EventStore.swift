@@ -3,10 +3,11 @@ package import FoundationEssentials
 
 /// Events as their organisers declare them.
 package protocol EventStore: Sendable {
-    /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`.
+    /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`. An event that the clock
+    /// closed lives again when its declaration now reaches into the future, with the channels that still exist.
     ///
     /// - Parameter reach: whose event may be replaced; decided while nobody else can change its audiences.
-    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for one that is over; `forbidden`.
+    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for an event that is over; `forbidden`.
     func put(
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> (event: Event, created: Bool)

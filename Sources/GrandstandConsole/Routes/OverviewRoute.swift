@@ -4,7 +4,7 @@ internal import Grandstand
 /// `/console`: the overview for ops; organisers find their events there.
 struct OverviewRoute: Sendable {
     let channels: any ChannelStore
-    let retireAfter: TimeInterval
+    let tenure: ChannelTenure
 
     var routes: [PageRoute] { [PageRoute("", nil, show)] }
 
@@ -16,7 +16,7 @@ struct OverviewRoute: Sendable {
                 "The console needs a key with the scope operate or organise; the key \(visit.key.name) has neither. Sign "
                     + "out, and in again with another one.")
         }
-        let quotas = try await channels.quotas(now: visit.now, retireAfter: retireAfter)
+        let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
             .filter { visit.key.covers($0.bundleID) }
         return .page(Overview(quotas))
     }

@@ -57,15 +57,18 @@ extension PostgresChannelStore {
             AuditRows(by: .server, at: audit.now, signingKey: audit.signingKey, answer: audit.answer), on: connection)
     }
 
-    /// A place became free at Apple: the first that was refused for want of one may ask again.
+    /// A place became free: who needs it first, of those that were refused for want of one, by Apple or by the limit, may
+    /// ask again.
     static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
         let app = task.address.app
         return """
             update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
-                select id from channels where bundle_id = \(app.bundleID.rawValue)
-                    and environment = \(app.environment.rawValue)::environment and state = 'failed'
-                    and reason = \(APNsReason.cannotCreateChannelConfig.rawValue) and next_attempt_at > \(now)
-                order by created_at, id limit 1)
+                select c.id from channels c left join lateral \(event) on true
+                where c.bundle_id = \(app.bundleID.rawValue)
+                    and c.environment = \(app.environment.rawValue)::environment and c.state = 'failed'
+                    and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
+                    and c.next_attempt_at is not null
+                order by \(need) limit 1)
             """
     }
 
@@ -75,13 +78,13 @@ extension PostgresChannelStore {
         try await database.query(
             """
             with leased as (
-                update channels set state = 'deleting', reason = 'its place was needed', attempts = attempts + 1,
+                update channels set state = 'deleting', reason = \(Self.placeNeeded), attempts = attempts + 1,
                     leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
                 where id in (
-                    select id from channels where bundle_id = \(app.bundleID.rawValue)
-                        and environment = \(app.environment.rawValue)::environment and state = 'retiring'
-                        and (needed_until is null or needed_until <= \(now))
-                    order by retire_at limit \(limit) for update skip locked)
+                    select id from channels
+                    where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                        and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                    order by retire_at, id limit \(limit) for update skip locked)
                 returning *
             )
             select \(Self.columns), \(Self.addressColumns) from leased c

@@ -4,51 +4,19 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresChannelStore {
-    package func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] {
-        let limits = try await database.query(
-            """
-            select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
-                ae.apple_listed_at, ae.alarm, exists (
-                    select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
-                        and q.name = \(Quirk.Name.broadcastFeature.rawValue)
-                        and q.value = \(Quirk.BroadcastFeature.off.rawValue)) as is_capability_off, (
-                    select count(*) from unmanaged_channels u
-                    where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged
-            from apps a join app_environments ae using (bundle_id) order by a.bundle_id, ae.environment
-            """)
-        let counts = try await database.query(
-            """
-            select bundle_id, environment, state, storage_policy, event_key is null as without_event, count(*) as n
-            from channels group by bundle_id, environment, state, storage_policy, without_event
-            """)
-        // An event without an end is taken to hold its channel for good; the forecast is then never too low.
-        let spans = try await database.query(
-            """
-            select u.bundle_id, u.environment, coalesce(e.channels_open_at, e.created_at) as opens_at,
-                coalesce(e.ended_at, e.ends_at) + make_interval(secs => \(retireAfter)) as closes_at
-            from audiences u join events e on e.key = u.event_key
-            where e.cancelled_at is null
-                and coalesce(e.ended_at, e.ends_at, 'infinity') + make_interval(secs => \(retireAfter)) > \(now)
-            """)
-
+    package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
+        let results = try await database.transaction { connection in
+            try await connection.pipeline([Self.byIndex, Self.limits, Self.live(now: now), Self.toCome(now: now)])
+        }
         var tallies: [Audience.Selector: Tally] = [:]
-        for row in counts {
-            let count: Int = try row.decode("n")
-            let state: Channel.State = try row.word("state")
-            let withoutEvent: Bool = try row.decode("without_event")
-            var tally = tallies[try Self.selector(row), default: Tally()]
-            tally.byState[state, default: 0] += count
-            if state.countsAgainstQuota {
-                tally.byStoragePolicy[try row.word("storage_policy"), default: 0] += count
-                if withoutEvent { tally.withoutEvent += count }
-            }
-            tallies[try Self.selector(row)] = tally
+        // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
+        for row in results[2] {
+            try tallies[try Self.selector(row), default: Tally()].add(live: row, tenure, now: now)
         }
-        for row in spans {
-            let span = Forecast.Span(opensAt: try row.decode("opens_at"), closesAt: try row.decode("closes_at"))
-            tallies[try Self.selector(row), default: Tally()].spans.append(span)
+        for row in results[3] {
+            try tallies[try Self.selector(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
-        return try limits.map { row in
+        return try results[1].map { row in
             let selector = try Self.selector(row)
             let limit: Int = try row.decode("channel_limit")
             let tally = tallies[selector] ?? Tally()
@@ -57,11 +25,61 @@ extension PostgresChannelStore {
             return Quota(
                 bundleID: selector.bundleID, environment: selector.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
-                forecast: Forecast(held: tally.withoutEvent, spans: tally.spans, limit: capacity, now: now),
+                forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 isCapabilityOff: try row.decode("is_capability_off"))
         }
+    }
+
+    private static let limits: PostgresQuery = """
+        select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
+            ae.apple_listed_at, ae.alarm, exists (
+                select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
+                    and q.name = \(Quirk.Name.broadcastFeature.rawValue)
+                    and q.value = \(Quirk.BroadcastFeature.off.rawValue)) as is_capability_off, (
+                select count(*) from unmanaged_channels u
+                where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged
+        from apps a join app_environments ae using (bundle_id) order by a.bundle_id, ae.environment
+        """
+
+    /// Every channel that is not deleted, with what says until when it is held.
+    private static func live(now: Date) -> PostgresQuery {
+        """
+        select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
+            e.created_at as event_created_at, \(course(now: now)),
+            case when e.key is null then null else \(openLane) is not null end as has_audience,
+            case when c.state in ('creating', 'active') then (
+                select max(greatest(l.stored_until, (
+                    select max(d.expires_at) from deliveries d
+                    where d.lane = l.id and d.settled_at is null and d.apns_expiration > 0)))
+                from lanes l where l.channel = c.id) end as needed_until
+        from channels c left join lateral \(event) on true
+        where c.state <> 'deleted'
+        """
+    }
+
+    /// Audiences of open events that have no channel at all: it will be made at once, or when its time has come. One
+    /// that got its end gets none.
+    private static func toCome(now: Date) -> PostgresQuery {
+        """
+        select u.bundle_id, u.environment, u.storage_policy, e.created_at as event_created_at, \(course(now: now))
+        from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
+        cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
+        where e.ended_at is null and e.cancelled_at is null and l.fenced_at is null
+            and (select true from channels c where c.event_key = u.event_key and c.bundle_id || '' = u.bundle_id
+                and c.environment = u.environment and c.storage_policy = u.storage_policy
+                and c.state in ('creating', 'active', 'failed', 'missing') limit 1) is null
+        """
+    }
+
+    /// `ChannelTenure.Course` of an event `e`; its newest message only where the clock might close it.
+    private static func course(now: Date) -> PostgresQuery {
+        """
+        e.channels_open_at, e.starts_at, e.ends_at, coalesce(e.ended_at, e.cancelled_at) as over_at,
+        case when e.ended_at is null and e.cancelled_at is null and coalesce(e.ends_at <= \(now), true)
+            then \(lastMessage) end as last_message_at
+        """
     }
 
     private static func listed(_ row: PostgresRow) throws -> Quota.Listed? {
@@ -71,15 +89,61 @@ extension PostgresChannelStore {
         return Quota.Listed(count: count, at: at)
     }
 
-    private struct Tally {
-        var byState: [Channel.State: Int] = [:]
-        var byStoragePolicy: [StoragePolicy: Int] = [:]
-        /// Channels that count and serve no event: they stay.
-        var withoutEvent = 0
-        var spans: [Forecast.Span] = []
-    }
-
     private static func selector(_ row: PostgresRow) throws -> Audience.Selector {
         Audience.Selector(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+    }
+}
+
+/// What one app and environment has and will have.
+private struct Tally {
+    var byState: [Channel.State: Int] = [:]
+    var byStoragePolicy: [StoragePolicy: Int] = [:]
+    var spans: [Forecast.Span] = []
+
+    mutating func add(live row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
+        let state: Channel.State = try row.word("state")
+        byState[state, default: 0] += 1
+        if state.countsAgainstQuota { byStoragePolicy[try row.word("storage_policy"), default: 0] += 1 }
+        var opensAt = now
+        let closesAt: Date?
+        switch state {
+        case .deleting: closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
+        case .retiring: closesAt = try row.decode("retire_at")
+        case .creating, .active, .failed, .missing:
+            if let course = try Self.course(row) {
+                // An intent that is not needed any more, or not yet: alignment drops it.
+                let hasAudience: Bool = try row.decode("has_audience")
+                guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
+                opensAt = course.channelsOpenAt ?? now
+                closesAt = tenure.frees(
+                    course, hasAudience: hasAudience,
+                    storagePolicy: try row.word("storage_policy"), neededUntil: try row.decode("needed_until"),
+                    now: now)
+            } else if state.countsAgainstQuota {
+                closesAt = nil
+            } else {
+                // Made by hand, and failed or lost: nothing asks for it again.
+                return
+            }
+        case .deleted: return
+        }
+        spans.append(Forecast.Span(opensAt: opensAt, closesAt: closesAt, isHeld: state.countsAgainstQuota))
+    }
+
+    mutating func add(toCome row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
+        guard let course = try Self.course(row) else { return }
+        spans.append(
+            Forecast.Span(
+                opensAt: course.channelsOpenAt ?? now,
+                closesAt: tenure.frees(course, storagePolicy: try row.word("storage_policy"), now: now)))
+    }
+
+    /// - Returns: `nil` for a channel without an event.
+    private static func course(_ row: PostgresRow) throws -> ChannelTenure.Course? {
+        guard let createdAt = try row.decode(Date?.self, "event_created_at") else { return nil }
+        return ChannelTenure.Course(
+            createdAt: createdAt, channelsOpenAt: try row.decode("channels_open_at"),
+            startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+            lastMessageAt: try row.decode("last_message_at"), overAt: try row.decode("over_at"))
     }
 }

@@ -13,9 +13,8 @@ extension PostgresEventStore {
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, on: connection)
             }
-            guard written != .over else {
-                throw Problem(
-                    .eventEnded, "The event \(specification.key) is over and stays as it is. Use a new event key.")
+            if written == .over {
+                try await Self.reopen(specification, by: actor, now: now, on: connection)
             }
             let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)

@@ -83,15 +83,19 @@ package struct PostgresEventStore: EventStore {
             let key: EventKey = try row.word("key")
             let shown = audiences[key.rawValue] ?? []
             let channelsOpenAt: Date? = try row.decode("channels_open_at")
+            let state = try Self.state(row, now: now)
             return Event(
                 specification: EventSpecification(
                     key: key, name: try row.decode("name"), kind: try row.decode("kind"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     channelsOpenAt: channelsOpenAt, audiences: shown.map(\.0),
                     metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes),
-                state: try Self.state(row, now: now),
-                channels: shown.map {
-                    Audience.ChannelStatus(channel: $0.1, channelsOpenAt: channelsOpenAt, now: now)
+                state: state,
+                channels: shown.map { _, channel in
+                    // An open event gets another for one that was deleted.
+                    let isGone = channel?.state == .deleted && !state.isOver
+                    return Audience.ChannelStatus(
+                        channel: isGone ? nil : channel, channelsOpenAt: channelsOpenAt, now: now)
                 },
                 createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"))
         }

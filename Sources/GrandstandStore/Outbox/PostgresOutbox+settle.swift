@@ -119,17 +119,22 @@ extension PostgresOutbox {
         """
 
     /// One look at what each lane has pending: whether something of it is under way again, how urgent it is, and when its
-    /// head may go. A head whose retry would have newer content than its last attempt does not wait for its time.
+    /// head may go. A head whose retry would have newer content than its last attempt does not wait for its time. What
+    /// Apple accepted may be needed for a while: the lane remembers until when, for its channel.
     private static func giveBack(_ rows: [SettlementRow], replica: UUID, now: Date) -> PostgresQuery {
         """
         update lanes l set leased_by = null, leased_until = null, ready_at = greatest(l.ready_at, r.held_until),
-            is_urgent = coalesce(p.is_urgent, false),
+            is_urgent = coalesce(p.is_urgent, false), stored_until = greatest(l.stored_until, s.until),
             due_at = case when p.expires_at is null then null
                 when l.channel is null then p.expires_at
                 when p.count > 1 and p.newest is distinct from p.content_of
                     then greatest(\(now), r.held_until, l.ready_at)
                 else greatest(\(now), r.held_until, coalesce(p.next_attempt_at, l.ready_at)) end
-        from unnest(\(rows.map(\.settlement.lane)), \(rows.map(\.heldUntil))) as r(id, held_until)
+        from unnest(\(rows.map(\.settlement.lane)), \(rows.map(\.heldUntil)), \(rows.map(\.settlement.delivery)))
+            as r(id, held_until, delivery)
+        left join lateral (
+            select greatest(case when d.apns_expiration > 0 then d.expires_at end, \(dismissed)) as until
+            from deliveries d where d.id = r.delivery and d.state = 'accepted' offset 0) s on true
         cross join lateral (
             select bool_or(d.state = 'sending') as is_under_way, bool_or(d.is_end or d.priority = 10) as is_urgent,
                 (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
@@ -141,6 +146,15 @@ extension PostgresOutbox {
             and p.is_under_way is not true
         """
     }
+
+    /// When an activity that a delivery `d` ended has gone from all lock screens, if the organiser said so: a date
+    /// beyond Apple's limit counts as that.
+    private static let dismissed: PostgresQuery = """
+        case when d.is_end then (
+            select to_timestamp(least(dismissal_date,
+                floor(extract(epoch from d.settled_at))::bigint + \(APNsLimits.endedActivityLifetime)))
+            from broadcasts where id = d.broadcast_id and dismissal_date is not null) end
+        """
 }
 
 /// A verdict as the columns of `deliveries` have it.

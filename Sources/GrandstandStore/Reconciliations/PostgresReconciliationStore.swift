@@ -102,14 +102,17 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        try await database.query(
+        // Few creations are unsettled: found by the index of those, not by their app.
+        try await database.pipeline([
+            PostgresChannelStore.byIndex,
             """
             select min(greatest(ae.reconciling_until, least(
                 ae.reconcile_at,
                 case when \(interval)::float8 > 0 then ae.reconciled_at + make_interval(secs => \(interval)) end,
                 case when ae.reconcile_at is null then (
                     select min(greatest(c.next_attempt_at, c.leased_until)) from channels c
-                    where c.bundle_id = ae.bundle_id and c.environment = ae.environment and c.called_at is not null)
+                    where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment
+                        and c.called_at is not null)
                 end,
                 case when ae.reconcile_at is null then (
                     select greatest(min(c.examine_at), ae.reconciled_at + make_interval(secs => \(Self.doubtInterval)))
@@ -117,8 +120,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                         and c.examine_at is not null having count(*) > 0)
                 end))) as at
             from app_environments ae
-            """
-        ).first?.decode(Date?.self, "at")
+            """,
+        ])[1].first?.decode(Date?.self, "at")
     }
 
     package func extend(_ run: ReconciliationRun, until: Date) async throws {

@@ -12,15 +12,19 @@ final class FakeLedger: ChannelStore {
         var outcomes: [ChannelOutcome] = []
         var spare: [ChannelTask]
         var mayBegin: Bool
+        var reservations: [Result<ChannelTask, Problem>]
     }
 
     private let state: Mutex<State>
     private let channel: Channel
 
     /// - Parameter mayBegin: a creation still has its lease when its call is to begin.
-    init(_ channel: Channel, spare: [ChannelTask] = [], mayBegin: Bool = true) {
+    init(
+        _ channel: Channel, spare: [ChannelTask] = [], mayBegin: Bool = true,
+        reservations: [Result<ChannelTask, Problem>] = []
+    ) {
         self.channel = channel
-        state = Mutex(State(spare: spare, mayBegin: mayBegin))
+        state = Mutex(State(spare: spare, mayBegin: mayBegin, reservations: reservations))
     }
 
     var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
@@ -52,7 +56,9 @@ final class FakeLedger: ChannelStore {
     ) async throws -> Page<UnmanagedChannel> { throw NotScripted() }
 
     func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
-        throw NotScripted()
+        let next = state.withLock { $0.reservations.isEmpty ? nil : $0.reservations.removeFirst() }
+        guard let next else { throw NotScripted() }
+        return try next.get()
     }
 
     func channel(
@@ -63,7 +69,7 @@ final class FakeLedger: ChannelStore {
         of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel> { throw NotScripted() }
 
-    func align(now: Date, retireAfter: TimeInterval) async throws -> Int { throw NotScripted() }
+    func align(now: Date, tenure: ChannelTenure) async throws -> Int { throw NotScripted() }
 
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw NotScripted() }
 
@@ -79,7 +85,7 @@ final class FakeLedger: ChannelStore {
         throw NotScripted()
     }
 
-    func quotas(now: Date, retireAfter: TimeInterval) async throws -> [Quota] { throw NotScripted() }
+    func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] { throw NotScripted() }
 }
 
 /// Quirks of one app, kept and examined like the real ones; `fails`: they cannot be kept.

@@ -142,7 +142,9 @@ struct AlignTests {
                 APNsRecord(status: nil, reason: "no answer", requestID: nil))
             #expect(kept.reason == "no answer")
             #expect(kept.state == .creating)
-            #expect(try await stores.channels.quotas(now: stores.now, retireAfter: 0).map(\.reserved).reduce(0, +) == 1)
+            #expect(
+                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).map(\.reserved).reduce(0, +)
+                    == 1)
             stores.clock.advance(by: 3_600)
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)

@@ -24,7 +24,7 @@ struct QuotaTests {
             try await stores.events.cancel(.sample("gone"), now: stores.now)
             try await stores.deleted(gone)
 
-            let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: Stores.retireAfter)
+            let quotas = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure)
             #expect(quotas.map(\.environment) == [.development, .production])
             #expect(quotas.map(\.level) == [.ok, .warning])
             #expect(quotas.map(\.used) == [0, 3])
@@ -32,7 +32,8 @@ struct QuotaTests {
             #expect(quota.limit == 5)
             #expect(quota.reserved == 1)
             #expect(quota.available == 1)
-            #expect(quota.byState == [.active: 2, .retiring: 1, .creating: 1, .deleted: 1])
+            // What was deleted is no count of the app's places.
+            #expect(quota.byState == [.active: 2, .retiring: 1, .creating: 1])
             #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
         }
     }
@@ -43,14 +44,14 @@ struct QuotaTests {
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             let start = stores.now
             func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
-            // Held from 0 to 1 + 4 h; from 10 to 12 + 4 h; from 11 to 13 + 4 h; from 15 h for good.
+            // Held from 0 to 1 + 8 h, for APNs stores the end; from 10 to 12 + 8 h; from 11 to 13 + 8 h; from 15 h on.
             try await stores.put(.sample("a", endsAt: at(1)))
             try await stores.put(.sample("b", endsAt: at(12), channelsOpenAt: at(10)))
             try await stores.put(.sample("c", endsAt: at(13), channelsOpenAt: at(11)))
             try await stores.put(.sample("d", channelsOpenAt: at(15)))
             try await stores.put(.sample("cancelled", channelsOpenAt: at(15)))
             try await stores.events.cancel(.sample("cancelled"), now: start)
-            let quotas = try await stores.channels.quotas(now: start, retireAfter: Stores.retireAfter)
+            let quotas = try await stores.channels.quotas(now: start, tenure: Stores.tenure)
             let production = try #require(quotas.first { $0.environment == .production })
             #expect(production.forecast.peak == 3)
             #expect(production.forecast.peakAt == at(15))

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -74,11 +75,25 @@ struct RetirementTests {
     func dismissal() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
-            let at = Int(stores.now.timeIntervalSince1970) + 20_000
+            let at = Int(stores.now.timeIntervalSince1970) + 14_000
             try await stores.accept(.end(dismissalDate: at))
             try await stores.sendOne()
-            try await stores.align()
+            _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
             #expect(try await retireAt(stores) == Date(timeIntervalSince1970: Double(at)))
+        }
+    }
+
+    @Test("one decades ahead, of a message accepted by an earlier version, counts as Apple's four hours")
+    func dismissalDecadesAhead() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            let end = try await stores.accept(.end())
+            try await stores.pool.query(
+                "update broadcasts set dismissal_date = 9223372036854775807 where id = \(end.id)")
+            stores.clock.advance(by: 10)
+            try await stores.sendOne()
+            _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
+            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(14_400))
         }
     }
 
@@ -162,70 +177,6 @@ struct RetirementTests {
             let channel = try await stores.channel()
             #expect(channel.storagePolicy == .noMessageStored)
             #expect(channel.state == .active)
-        }
-    }
-}
-
-@Suite("Channels: events without an end, and places that are needed", .timeLimit(.minutes(5)))
-struct OverdueTests {
-    @Test("an event whose end was never sent is closed twelve hours after endsAt, with an audit entry")
-    func overdue() async throws {
-        try await withStores { stores in
-            let endsAt = stores.now.addingTimeInterval(3_600)
-            try await stores.put(.sample(endsAt: endsAt))
-            try await stores.put(.sample("no-end"))
-            try await stores.provision()
-            stores.clock.advance(by: 3_600 + 12 * 3_600 - 1)
-            try await stores.align()
-            #expect(try await stores.events.event(.sample(), now: stores.now)?.state != .ended)
-            stores.clock.advance(by: 1)
-            try await stores.align()
-            #expect(try await stores.events.event(.sample(), now: stores.now)?.state == .ended)
-            #expect(try await stores.channel().state == .retiring)
-            #expect(try await stores.channel(of: "no-end").state == .active)
-            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
-            let entries = try await stores.auditLog.entries(where: AuditFilter(action: .eventExpired), PageRequest())
-            #expect(entries.items.map(\.subject.eventKey) == [try .sample()])
-        }
-    }
-
-    @Test("as long as broadcasts go, or are scheduled, an event is not overdue")
-    func stillGoing() async throws {
-        try await withStores { stores in
-            for key in ["sent", "scheduled"] {
-                try await stores.put(.sample(key, endsAt: stores.now.addingTimeInterval(60)))
-            }
-            try await stores.provision()
-            stores.clock.advance(by: 20 * 3_600)
-            try await stores.accept(.update(), for: "sent")
-            try await stores.sendOne()
-            try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(3_600)), for: "scheduled")
-            try await stores.align()
-            for key in ["sent", "scheduled"] {
-                #expect(try await stores.channel(of: key).state == .active)
-            }
-        }
-    }
-
-    @Test("a place is taken back early only from channels that no device needs any more")
-    func reclaimed() async throws {
-        try await withStores { stores in
-            // A stored message keeps the first; nothing was ever sent to the second.
-            try await stores.open("stored")
-            try await stores.accept(.end(expiresIn: 600), for: "stored")
-            try await stores.sendOne()
-            try await stores.open("spare")
-            try await stores.events.cancel(.sample("spare"), now: stores.now)
-            try await stores.align()
-            func reclaim() async throws -> [EventKey?] {
-                try await stores.channels.reclaim(
-                    .sample(), limit: 5, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10)
-                ).map(\.channel.eventKey)
-            }
-            #expect(try await reclaim() == [try .sample("spare")])
-            #expect(try await reclaim() == [])
-            stores.clock.advance(by: 600)
-            #expect(try await reclaim() == [try .sample("stored")])
         }
     }
 }

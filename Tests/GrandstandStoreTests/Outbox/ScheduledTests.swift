@@ -115,4 +115,20 @@ struct ScheduledTests {
             #expect(try await stores.outbox.nextScheduled() == nil)
         }
     }
+
+    @Test("a dismissal counts from when the end is sent")
+    func dismissal() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let sendAt = stores.now.addingTimeInterval(3_600)
+            let latest = Int(sendAt.timeIntervalSince1970) + 14_400
+            #expect(
+                try await problem { try await stores.accept(.end(dismissalDate: latest + 1, sendAt: sendAt)) }
+                    == .invalidRequest)
+            try await stores.accept(.end(dismissalDate: latest, sendAt: sendAt))
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.sendOne().text.contains(#""dismissal-date":\#(latest)"#))
+        }
+    }
 }

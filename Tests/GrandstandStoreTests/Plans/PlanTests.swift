@@ -175,22 +175,25 @@ struct PlanTests {
         }
     }
 
-    private static func explaining(_ connectionString: String) -> String {
+    private static func explaining(_ connectionString: String, analyzing: Bool) -> String {
         let options =
             "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 "
-            + "-c auto_explain.log_level=notice -c client_min_messages=notice"
+            + "-c auto_explain.log_analyze=\(analyzing ? "on" : "off") -c auto_explain.log_level=notice -c client_min_messages=notice"
         guard connectionString.contains("://") else { return "\(connectionString) options='\(options)'" }
         return connectionString + "&options="
             + options.replacing(" ", with: "%20").replacing("=", with: "%3D")
     }
 
     /// Sessions that tell the plan of every statement, libpq's notices taken for it.
-    private static func withPool(
-        _ configuration: PostgresConfiguration, _ plans: Plans, _ body: (PostgresPool) async throws -> Void
+    ///
+    /// - Parameter analyzing: with the rows each step came to.
+    static func withPool(
+        _ configuration: PostgresConfiguration, _ plans: Plans, analyzing: Bool = false,
+        _ body: (PostgresPool) async throws -> Void
     ) async throws {
         var configuration = configuration
         configuration.maximumConnections = min(configuration.maximumConnections, 2)
-        configuration.connectionString = explaining(configuration.connectionString)
+        configuration.connectionString = explaining(configuration.connectionString, analyzing: analyzing)
         let pool = PostgresPool(configuration: configuration, logger: plans.logger)
         do {
             try await body(pool)
@@ -203,7 +206,7 @@ struct PlanTests {
 }
 
 /// Plans, out of a logger.
-private final class Plans: Sendable {
+final class Plans: Sendable {
     private let texts = Mutex<[String]>([])
 
     var all: [String] { texts.withLock { $0 } }

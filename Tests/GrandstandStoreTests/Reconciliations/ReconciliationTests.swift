@@ -115,7 +115,7 @@ struct ReconciliationTests {
             #expect(plan.unmanaged.map(\.firstSeenAt) == [first, stores.now])
             #expect(plan.matched == 1)
             let quota = try #require(
-                try await stores.channels.quotas(now: stores.now, retireAfter: 0).first {
+                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
                     $0.environment == .production
                 })
             #expect(quota.unmanaged == 2)
@@ -286,7 +286,7 @@ struct ReconciliationTests {
             let second = try await stores.reconciliations.reports(
                 of: .sample(), PageRequest(limit: 40, cursor: first.nextCursor))
             #expect(second.items.count == 10)
-            let alarms = try await stores.channels.quotas(now: stores.now, retireAfter: 0).map(\.alarm)
+            let alarms = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).map(\.alarm)
             #expect(alarms == [nil, .listIncomplete])
         }
     }

@@ -24,6 +24,8 @@ struct Stores: Sendable {
     /// Seconds an ended event's channel is kept.
     static let retireAfter = 14_400.0
 
+    static let tenure = ChannelTenure(retireAfter: retireAfter)
+
     static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
         try DeliveryPlan(request, audiences: audiences, now: now)
     }
@@ -55,7 +57,7 @@ struct Stores: Sendable {
     }
 
     @discardableResult
-    func align() async throws -> Int { try await channels.align(now: now, retireAfter: Self.retireAfter) }
+    func align() async throws -> Int { try await channels.align(now: now, tenure: Self.tenure) }
 
     func claimChannels(limit: Int = 100) async throws -> [ChannelTask] {
         try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)

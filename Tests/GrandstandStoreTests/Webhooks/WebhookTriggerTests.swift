@@ -73,7 +73,7 @@ struct WebhookTriggerTests {
             try await hooks.add([.quotaLevel])
             #expect(try await levels.areWatched())
             func note() async throws {
-                let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: Stores.retireAfter)
+                let quotas = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure)
                 try await withThrowingTaskGroup { group in
                     for _ in 0..<4 { group.addTask { try await levels.note(quotas, now: stores.now) } }
                     try await group.waitForAll()

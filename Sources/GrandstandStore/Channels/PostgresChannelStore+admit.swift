@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Who gets the places that are left.
+extension PostgresChannelStore {
+    /// Who needs a place first, of channels `c` with their events `e`: by when the channel is needed, which is the
+    /// opening, without one the kick-off, without one the declaration; then by kick-off, then by declaration.
+    static let need: PostgresQuery = """
+        coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
+        coalesce(e.created_at, c.created_at), c.id
+        """
+
+    /// A retiring channel that is only kept for `GRANDSTAND_RETIRE_AFTER`: no device needs it any more.
+    static func isIdle(now: Date) -> PostgresQuery {
+        "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
+    }
+
+    /// Why a channel was deleted before its time.
+    static let placeNeeded: PostgresQuery = "'its place was needed'"
+
+    /// A failed channel `c` whose time has come. One that waits for the quota may go whenever there is room, or a later
+    /// one would take the place first.
+    private static func mayTryAgain(now: Date) -> PostgresQuery {
+        """
+        c.state = 'failed' and (c.next_attempt_at <= \(now)
+            or c.reason = 'quota-exhausted' and c.next_attempt_at is not null)
+        """
+    }
+
+    /// The same locks `reserve` takes, in one order, so that the count below stays true until the commit.
+    static func lockQuotas(now: Date) -> PostgresQuery {
+        """
+        select from app_environments ae where (ae.bundle_id, ae.environment) in (
+            select c.bundle_id, c.environment from channels c where \(mayTryAgain(now: now)))
+        order by ae.bundle_id, ae.environment for update
+        """
+    }
+
+    /// Tries of a deletion after which nobody counts on its place any more.
+    private static let hopefulDeletions = 3
+
+    /// Lets as many failed channels try again as the quota has room for, by need. For those that find none, as many idle
+    /// channels as they are go at once; their places are free when Apple has confirmed that, and the next alignment, which
+    /// that wakes, gives them away.
+    static func admit(now: Date) -> PostgresQuery {
+        """
+        with due as materialized (
+            select c.id, c.bundle_id, c.environment,
+                row_number() over (partition by c.bundle_id, c.environment order by \(need)) as place
+            from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
+        ), room as materialized (
+            -- Counted once for each app and environment, not for each channel.
+            select a.bundle_id, ae.environment, q.probe_at, w.wanted,
+                least(a.channel_limit, \(APNsLimits.channels) - (
+                    select count(*) from unmanaged_channels u
+                    where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
+                select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
+                    and c.state in \(counting)) as places, (
+                select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
+                    and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
+            from (select bundle_id, environment, count(*) as wanted from due group by bundle_id, environment) w
+            join apps a using (bundle_id) join app_environments ae using (bundle_id, environment)
+            left join lateral (
+                select coalesce(q.believed_until, 'infinity') as probe_at from quirks q
+                where q.bundle_id = ae.bundle_id and q.environment = ae.environment
+                    and q.name = 'broadcast-feature' and q.value = 'off') q on true
+        ), judged as (
+            -- While the capability is off, one creation asks from time to time.
+            select due.id, room.probe_at, due.place <= room.places as fits,
+                due.place <= room.places and (room.probe_at is null or room.probe_at <= \(now) and due.place = 1)
+                    as goes
+            from due join room using (bundle_id, environment)
+        ), spared as (
+            update channels set state = 'deleting', reason = \(placeNeeded), attempts = 0, leased_until = null,
+                next_attempt_at = \(now), changed_at = \(now)
+            where id = any(array(
+                select i.id from room cross join lateral (
+                    select id from channels where bundle_id = room.bundle_id and environment = room.environment
+                        and \(isIdle(now: now))
+                    order by retire_at, id limit greatest(0, room.wanted - room.places - room.leaving)
+                    for no key update skip locked) i
+                where room.probe_at is null))
+        )
+        update channels c set
+            state = case when j.goes then 'creating' else 'failed' end::channel_state,
+            reason = case when j.goes then c.reason when not j.fits then 'quota-exhausted'
+                else \(APNsReason.broadcastFeatureNotEnabled.rawValue) end,
+            next_attempt_at = case when j.goes then \(now)
+                when j.fits and j.probe_at > \(now) and j.probe_at < 'infinity' then j.probe_at
+                else \(now) + interval '30 seconds' end,
+            changed_at = \(now)
+        from judged j
+        where c.id = j.id and c.id = any(array(select id from due))
+            and (j.goes or j.fits and c.reason = 'quota-exhausted' or c.next_attempt_at <= \(now))
+        """
+    }
+}

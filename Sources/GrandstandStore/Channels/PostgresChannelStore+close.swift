@@ -1,0 +1,65 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Events that the clock closes, for their organiser sends neither an `end` nor anything else.
+extension PostgresChannelStore {
+    /// When the newest message of an event `e` came or went; null: none did.
+    private static let lastSent: PostgresQuery = """
+        greatest(
+            (select accepted_at from broadcasts where event_key = e.key order by accepted_at desc, id desc limit 1),
+            (select max(b.send_at) from (select lane from audiences where event_key = e.key offset 0) u
+                cross join lateral (select newest_broadcast from lanes where id = u.lane offset 0) l
+                cross join lateral (select send_at from broadcasts where id = l.newest_broadcast offset 0) b))
+        """
+
+    /// When the newest message of an event `e` came, went or will go; null: none did, and none will.
+    static let lastMessage: PostgresQuery = """
+        greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
+        """
+
+    /// `ChannelTenure.closes` for the events that are open, by the index of those; a message that waits for its time or
+    /// its lane keeps its event open.
+    static func closeOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+        let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
+        let quiet = now.addingTimeInterval(-tenure.quietAfter)
+        let audit = AuditRows(by: .server, at: now)
+        return """
+            with overdue as (
+                update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
+                where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
+                    select e.key from (
+                        select key, \(overdue)::timestamptz as silent_since from events
+                        where ended_at is null and cancelled_at is null and ends_at <= \(overdue)
+                        union all
+                        select key, \(quiet)::timestamptz from events
+                        where ended_at is null and cancelled_at is null and ends_at is null
+                            and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
+                    ) e
+                    where coalesce(\(lastSent) <= e.silent_since, true)
+                        and (select true from broadcasts where event_key = e.key and scheduled limit 1) is null
+                        and (select true from (select lane from audiences where event_key = e.key offset 0) u
+                            cross join lateral \(pending(lane: "u.lane")) d limit 1) is null))
+                returning e.key, e.ends_at
+            ), fenced as (
+                update lanes set fenced_at = coalesce(fenced_at, \(now)) where id = any(array(
+                    select l.id from lanes l where l.id = any(array(
+                        select u.lane from overdue o
+                        cross join lateral (select lane from audiences where event_key = o.key offset 0) u))
+                    order by l.id for no key update))
+            )
+            \(audit.insert(
+                .eventExpired,
+                channels: """
+                    (select null::text as bundle_id, null::environment as environment, null::uuid as id,
+                        null::text as channel_id, key as event_key, ends_at from overdue) c
+                    """,
+                reason: """
+                    case when c.ends_at is null then 'it has no endsAt, and no message came for '
+                            || \(tenure.quietAfter / 3_600)::float8 || ' hours'
+                        else 'no end was sent for twelve hours after endsAt' end
+                    """))
+            """
+    }
+}

@@ -1,0 +1,52 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresEventStore {
+    /// Takes back what the clock did: the event, whose row is locked, is as it is specified now and takes broadcasts again.
+    /// Channels that are only kept are its own again; others open anew. An audience that got its own `end` stays closed.
+    ///
+    /// - Throws: `event-ended` for an event that its organiser ended or cancelled, and for a declaration of the past.
+    static func reopen(
+        _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let key = specification.key
+        let expired = try await connection.query(
+            "select from events where key = \(key.rawValue) and expired_at is not null and cancelled_at is null")
+        guard !expired.isEmpty else {
+            throw Problem(.eventEnded, "The event \(key) is over and stays as it is. Use a new event key.")
+        }
+        guard specification.reaches(beyond: now) else {
+            throw Problem(
+                .eventEnded,
+                "The event \(key) was closed because neither an end nor anything else was sent for it. It lives again "
+                    + "with an endsAt in the future.")
+        }
+        // An alignment that still sees the event as over must not retire its channels after this.
+        try await connection.query(PostgresChannelStore.lockAlignment)
+        try await connection.pipeline([
+            """
+            update channels c set state = 'active', reason = null, attempts = 0, next_attempt_at = null,
+                retire_at = null, needed_until = null, changed_at = \(now)
+            where c.state = 'retiring' and c.id = any(array(
+                select l.channel from audiences u join lanes l on l.id = u.lane where u.event_key = \(key.rawValue)))
+            """,
+            """
+            update lanes set fenced_at = null where id = any(array(
+                select l.id from events e join audiences u on u.event_key = e.key join lanes l on l.id = u.lane
+                where e.key = \(key.rawValue) and l.fenced_at = e.ended_at
+                order by l.id for no key update of l))
+            """,
+            """
+            update events set name = \(specification.name), kind = \(specification.kind),
+                starts_at = \(specification.startsAt), ends_at = \(specification.endsAt),
+                channels_open_at = \(specification.channelsOpenAt),
+                metadata = \(specification.metadata.map(PostgresJSON.init(bytes:))), updated_at = \(now),
+                ended_at = null, expired_at = null
+            where key = \(key.rawValue)
+            """,
+            AuditRows(by: actor, at: now).insert(
+                .eventChanged, .init(eventKey: key), reason: "it had been closed without an end; it lives again"),
+        ])
+    }
+}

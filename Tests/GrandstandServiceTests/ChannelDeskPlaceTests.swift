@@ -1,0 +1,65 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// A channel by hand, at the limit.
+struct ChannelDeskPlaceTests {
+    private static let full = Problem(.quotaExhausted, "full")
+
+    /// Creates a channel with these answers of the ledger's and of Apple's.
+    private static func create(
+        _ reservations: [Result<ChannelTask, Problem>], spare: [ChannelTask], task: ChannelTask,
+        deletions: [APNsAnswer<Void>]
+    ) async throws -> (result: Result<Channel, Problem>, ledger: FakeLedger, calls: FakeGateway.Calls) {
+        let gateway = FakeGateway(
+            creations: [.accepted("new==", APNsReceipt(requestID: nil))], deletions: deletions)
+        let management = Sample.management(gateway)
+        let ledger = FakeLedger(task.channel, spare: spare, reservations: reservations)
+        let calls = ChannelCalls(
+            calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+            now: { Sample.now }, logger: Sample.logger)
+        let desk = ChannelDesk(
+            management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })
+        let draft = ChannelDraft(
+            bundleID: Sample.bundleID, environment: .production, storagePolicy: .noMessageStored, label: nil)
+        do {
+            return (.success(try await desk.create(draft, by: .server)), ledger, gateway.calls)
+        } catch let problem as Problem {
+            return (.failure(problem), ledger, gateway.calls)
+        }
+    }
+
+    @Test func `one that is only kept gives its place up first`() async throws {
+        let task = Sample.task()
+        let (result, ledger, calls) = try await Self.create(
+            [.failure(Self.full), .success(task)], spare: [Sample.task(.deleting, channelID: "old==")], task: task,
+            deletions: [.accepted((), APNsReceipt(requestID: nil))])
+        #expect(throws: Never.self) { try result.get() }
+        #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "new==")])
+        #expect(calls.deleted == ["old=="])
+    }
+
+    @Test func `with none that is, or none that Apple deletes, the caller is told`() async throws {
+        let task = Sample.task()
+        let spare = [Sample.task(.deleting, channelID: "old==", bundleID: Sample.plainID)]
+        for (spare, answers) in [([], []), (spare, [APNsAnswer<Void>.unanswered("lost")])] {
+            let (result, _, calls) = try await Self.create(
+                [.failure(Self.full), .success(task)], spare: spare, task: task, deletions: answers)
+            #expect(throws: Self.full) { try result.get() }
+            #expect(calls.created.isEmpty)
+        }
+    }
+
+    @Test func `a place that somebody else took is not fought for without end`() async throws {
+        let task = Sample.task()
+        let spare = (1...9).map { Sample.task(.deleting, channelID: "old-\($0)") }
+        let (result, _, calls) = try await Self.create(
+            Array(repeating: .failure(Self.full), count: 9), spare: spare, task: task,
+            deletions: Array(repeating: .accepted((), APNsReceipt(requestID: nil)), count: 9))
+        #expect(throws: Self.full) { try result.get() }
+        #expect(calls.deleted.count == 3)
+    }
+}

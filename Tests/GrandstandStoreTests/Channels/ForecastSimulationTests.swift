@@ -1,0 +1,136 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: the forecast comes true", .timeLimit(.minutes(5)))
+struct ForecastSimulationTests {
+    /// A season of a few events in every situation, then the forecast, then hours pass and nothing unforeseen happens:
+    /// organisers end their events at their ends, except those that were overdue already, and nobody declares anything.
+    @Test("the peak foretold is the peak seen, at its time, and all places come free", arguments: 1...5)
+    func comesTrue(seed: UInt64) async throws {
+        try await withStores { stores in
+            var random = SplitMix64(state: seed)
+            let season = try await Season(stores, &random)
+            for hour in 0..<36 {
+                try await season.play(hour, &random)
+                stores.clock.advance(by: 3_600)
+            }
+            let used = try await season.used()
+            let forecast = try await season.quota().forecast
+            #expect(forecast.peak >= used)
+            var peak = (count: used, at: stores.now)
+            let decided = stores.now
+            for _ in 0..<(12 * 24) {
+                try await season.end(decided: decided)
+                let count = try await season.used()
+                if count > peak.count { peak = (count, stores.now) }
+                stores.clock.advance(by: 3_600)
+            }
+            #expect(forecast.peak == peak.count)
+            #expect(forecast.peakAt == peak.at)
+            #expect(try await season.used() == 0)
+        }
+    }
+}
+
+/// Some events of an app, and what their organisers do.
+private struct Season {
+    let stores: Stores
+    let specifications: [EventSpecification]
+
+    init(_ stores: Stores, _ random: inout SplitMix64) async throws {
+        self.stores = stores
+        let start = stores.now
+        func at(_ hour: Int) -> Date { start.addingTimeInterval(Double(hour) * 3_600) }
+        var specifications: [EventSpecification] = []
+        for number in 1...14 {
+            let opens = Int.random(in: 0..<70, using: &random)
+            let starts = opens + Int.random(in: 1..<20, using: &random)
+            let policy: StoragePolicy = Bool.random(using: &random) ? .noMessageStored : .mostRecentMessageStored
+            specifications.append(
+                try .sample(
+                    "match-\(number)", startsAt: Bool.random(using: &random) ? at(starts) : nil,
+                    endsAt: number % 3 == 0 ? nil : at(starts + Int.random(in: 1..<6, using: &random)),
+                    channelsOpenAt: number % 4 == 0 ? nil : at(opens),
+                    audiences: [.sample("com.example.Goal", .production, policy), .sample("com.example.Other")]))
+        }
+        self.specifications = specifications
+        for specification in specifications { try await stores.put(specification) }
+    }
+
+    /// Hours before the forecast: messages, cancelled events, removed audiences, moved openings, ends.
+    func play(_ hour: Int, _ random: inout SplitMix64) async throws {
+        try await stores.provision()
+        for var specification in specifications {
+            let key = specification.key
+            guard try await isOpen(key), specification.channelsOpenAt ?? stores.now <= stores.now else { continue }
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0..<8: try await stores.accept(.update(), for: key.rawValue)
+            case 8: try await stores.accept(.end(), for: key.rawValue)
+            case 9: try await stores.events.cancel(key, now: stores.now)
+            case 10:
+                specification.audiences.removeFirst()
+                try await stores.put(specification)
+            case 11:
+                specification.channelsOpenAt = stores.now.addingTimeInterval(50 * 3_600)
+                if let endsAt = specification.endsAt { specification.endsAt = endsAt.addingTimeInterval(60 * 3_600) }
+                try await stores.put(specification)
+            default: break
+            }
+        }
+        try await send()
+        try await stores.provision()
+    }
+
+    /// One hour after the forecast of `decided`.
+    func end(decided: Date) async throws {
+        for specification in specifications {
+            guard let event = try await stores.events.event(specification.key, now: stores.now),
+                event.specification.endsAt == stores.now, stores.now > decided, !event.state.isOver
+            else { continue }
+            try await stores.accept(.end(), for: specification.key.rawValue)
+        }
+        try await send()
+        while try await !stores.provision().isEmpty {}
+    }
+
+    func quota() async throws -> Quota {
+        let app = try BundleID.sample()
+        return try #require(
+            try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
+                $0.bundleID == app && $0.environment == .production
+            })
+    }
+
+    func used() async throws -> Int {
+        let quota = try await quota()
+        return quota.used + quota.reserved
+    }
+
+    private func isOpen(_ key: EventKey) async throws -> Bool {
+        guard let event = try await stores.events.event(key, now: stores.now) else { return false }
+        return !event.state.isOver
+    }
+
+    private func send() async throws {
+        while case let claimed = try await stores.claim(), !claimed.isEmpty {
+            for delivery in claimed { try await stores.settle(delivery, .ok) }
+        }
+    }
+}
+
+private struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,167 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: events without an end", .timeLimit(.minutes(5)))
+struct OverdueTests {
+    @Test("an event whose end was never sent is closed twelve hours after endsAt, with an audit entry")
+    func overdue() async throws {
+        try await withStores { stores in
+            let endsAt = stores.now.addingTimeInterval(3_600)
+            try await stores.put(.sample(endsAt: endsAt))
+            try await stores.put(.sample("no-end", startsAt: endsAt))
+            try await stores.provision()
+            stores.clock.advance(by: 3_600 + 12 * 3_600 - 1)
+            try await stores.align()
+            #expect(try await stores.events.event(.sample(), now: stores.now)?.state != .ended)
+            stores.clock.advance(by: 1)
+            try await stores.align()
+            #expect(try await stores.events.event(.sample(), now: stores.now)?.state == .ended)
+            #expect(try await stores.channel().state == .retiring)
+            #expect(try await stores.channel(of: "no-end").state == .active)
+            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+            let entries = try await stores.auditLog.entries(where: AuditFilter(action: .eventExpired), PageRequest())
+            #expect(entries.items.map(\.subject.eventKey) == [try .sample()])
+        }
+    }
+
+    @Test("as long as broadcasts go, or are scheduled, an event is not overdue")
+    func stillGoing() async throws {
+        try await withStores { stores in
+            for key in ["sent", "scheduled"] {
+                try await stores.put(.sample(key, endsAt: stores.now.addingTimeInterval(60)))
+            }
+            try await stores.provision()
+            stores.clock.advance(by: 20 * 3_600)
+            try await stores.accept(.update(), for: "sent")
+            try await stores.sendOne()
+            try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(3_600)), for: "scheduled")
+            try await stores.align()
+            for key in ["sent", "scheduled"] {
+                #expect(try await stores.channel(of: key).state == .active)
+            }
+        }
+    }
+
+    /// Whether the clock closed the event.
+    private func isClosed(_ stores: Stores, _ key: String = "match-1") async throws -> Bool {
+        try await stores.align()
+        return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
+    }
+
+    @Test("an event without endsAt is closed when no message came for the quiet time")
+    func quiet() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            stores.clock.advance(by: 30 * 3_600)
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            stores.clock.advance(by: 48 * 3_600 - 1)
+            #expect(try await !isClosed(stores))
+            stores.clock.advance(by: 1)
+            #expect(try await isClosed(stores))
+            #expect(try await stores.channel().state == .retiring)
+            let entries = try await stores.auditLog.entries(where: AuditFilter(action: .eventExpired), PageRequest())
+            #expect(entries.items.map(\.reason) == ["it has no endsAt, and no message came for 48 hours"])
+        }
+    }
+
+    @Test("one that has not begun, or whose channels open later, is not quiet; nor is one with a message to come")
+    func notQuiet() async throws {
+        try await withStores { stores in
+            let later = stores.now.addingTimeInterval(90 * 3_600)
+            try await stores.put(.sample("future", startsAt: later))
+            try await stores.put(.sample("opening", channelsOpenAt: later))
+            try await stores.open("planned")
+            try await stores.accept(.update(sendAt: later), for: "planned")
+            stores.clock.advance(by: 60 * 3_600)
+            for key in ["future", "opening", "planned"] { #expect(try await !isClosed(stores, key)) }
+            stores.clock.advance(by: 30 * 3_600)
+            while try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) > 0 {}
+            try await stores.sendOne()
+            // It counts when a message goes, not when it was accepted.
+            stores.clock.advance(by: 48 * 3_600 - 1)
+            for key in ["future", "opening", "planned"] { #expect(try await !isClosed(stores, key)) }
+            stores.clock.advance(by: 1)
+            for key in ["future", "opening", "planned"] { #expect(try await isClosed(stores, key)) }
+        }
+    }
+
+    @Test("what the clock closed lives again when its end is moved, with the channel that is still there")
+    func reopened() async throws {
+        try await withStores { stores in
+            let key = try await stores.put(.sample(endsAt: stores.now.addingTimeInterval(3_600))).specification.key
+            try await stores.provision()
+            let channel = try await stores.channel()
+            stores.clock.advance(by: 20 * 3_600)
+            #expect(try await isClosed(stores))
+            #expect(try await stores.channel().state == .retiring)
+            // Its declaration of the past is refused, and what to do is said.
+            do {
+                try await stores.put(.sample(endsAt: stores.now))
+                Issue.record("nothing was refused")
+            } catch let problem as Problem {
+                #expect(problem.kind == .eventEnded)
+                #expect(problem.detail.contains("endsAt in the future"))
+            }
+            let event = try await stores.put(.sample(endsAt: stores.now.addingTimeInterval(7_200)))
+            #expect(event.state != .ended)
+            #expect(event.channels.map(\.state) == [.active])
+            try await stores.align()
+            #expect(try await stores.channel().id == channel.id)
+            let lookup = try await stores.events.lookup(
+                topic: "com.example.goal", in: .production, key, contentState: false, now: stores.now)
+            #expect(lookup?.channelID == channel.channelID)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+        }
+    }
+
+    @Test("once its channel is gone, it gets another; an audience that had its own end stays closed")
+    func reopenedLate() async throws {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            try await stores.put(
+                .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: [.sample(), other]))
+            try await stores.provision()
+            try await stores.accept(.end(audiences: [other.selector]))
+            try await stores.sendOne()
+            stores.clock.advance(by: 20 * 3_600)
+            #expect(try await isClosed(stores))
+            let old = try await stores.channel()
+            stores.clock.advance(by: 20 * 3_600)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .deleted)
+            try await stores.put(
+                .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: [.sample(), other]))
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.state == .active)
+            #expect(new.id != old.id)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+            #expect(
+                try await problem { try await stores.accept(.update(audiences: [other.selector])) } == .eventEnded)
+        }
+    }
+
+    @Test("what its organiser ended or cancelled stays over")
+    func endedForGood() async throws {
+        try await withStores { stores in
+            try await stores.open("ended")
+            try await stores.accept(.end(), for: "ended")
+            try await stores.open("cancelled")
+            try await stores.events.cancel(.sample("cancelled"), now: stores.now)
+            for key in ["ended", "cancelled"] {
+                let kind = try await problem {
+                    try await stores.put(.sample(key, endsAt: stores.now.addingTimeInterval(3_600)))
+                }
+                #expect(kind == .eventEnded)
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+@Suite("Channels: places that are scarce", .timeLimit(.minutes(5)))
+struct PlaceTests {
+    @Test("a place is taken back early only from channels that no device needs any more")
+    func reclaimed() async throws {
+        try await withStores { stores in
+            // A stored message keeps the first; nothing was ever sent to the second.
+            try await stores.open("stored")
+            try await stores.accept(.end(expiresIn: 600), for: "stored")
+            try await stores.sendOne()
+            try await stores.open("spare")
+            try await stores.events.cancel(.sample("spare"), now: stores.now)
+            try await stores.align()
+            func reclaim() async throws -> [EventKey?] {
+                try await stores.channels.reclaim(
+                    .sample(), limit: 5, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10)
+                ).map(\.channel.eventKey)
+            }
+            #expect(try await reclaim() == [try .sample("spare")])
+            #expect(try await reclaim() == [])
+            stores.clock.advance(by: 600)
+            #expect(try await reclaim() == [try .sample("stored")])
+        }
+    }
+
+    @Test(
+        "at the ledger's own limit, too, idle channels give their places up: as many as are wanted, the first to go first"
+    )
+    func ownLimit() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 3))
+            // A stored message keeps the first; the others are only kept for a while.
+            for key in ["stored", "idle-1", "idle-2"] { try await stores.open(key) }
+            try await stores.accept(.end(expiresIn: 600), for: "stored")
+            try await stores.sendOne()
+            for key in ["idle-2", "idle-1"] {
+                stores.clock.advance(by: 1)
+                try await stores.events.cancel(.sample(key), now: stores.now)
+            }
+            try await stores.align()
+            try await stores.put(.sample("next"))
+            try await stores.align()
+            #expect(try await stores.channel(of: "next").state == .failed)
+            let tasks = try await stores.claimChannels()
+            #expect(tasks.map(\.channel.eventKey) == [try .sample("idle-2")])
+            #expect(tasks.map(\.channel.reason) == ["its place was needed"])
+            // The place is free once Apple has said so; until then no other is asked for.
+            try await stores.align()
+            #expect(try await stores.claimChannels().isEmpty)
+            for task in tasks { try await stores.record(.deleted, of: task) }
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("next")])
+            #expect(try await stores.channel(of: "next").state == .active)
+            #expect(try await stores.channel(of: "idle-1").state == .retiring)
+
+            // Two more are wanted, one is idle; the stored message holds the other.
+            for key in ["more-1", "more-2"] {
+                try await stores.put(.sample(key))
+                stores.clock.advance(by: 1)
+            }
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("idle-1")])
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("more-1")])
+            #expect(try await stores.channel(of: "more-2").state == .failed)
+            let quota = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).last
+            #expect(quota?.used == 3)
+            #expect(quota?.available == 0)
+            stores.clock.advance(by: 600)
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("stored")])
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("more-2")])
+        }
+    }
+
+    @Test("a deletion that Apple refuses again and again is not counted on")
+    func stuckDeletion() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 2))
+            for key in ["a", "b"] {
+                try await stores.open(key)
+                try await stores.events.cancel(.sample(key), now: stores.now)
+                stores.clock.advance(by: 1)
+            }
+            try await stores.put(.sample("next"))
+            var asked: Set<EventKey?> = []
+            for _ in 1...5 {
+                try await stores.align()
+                for task in try await stores.claimChannels() {
+                    asked.insert(task.channel.eventKey)
+                    try await stores.record(
+                        .notDeleted(nextAttemptAt: stores.now.addingTimeInterval(1)), of: task,
+                        APNsRecord(status: 403, reason: "Forbidden", requestID: nil))
+                }
+                stores.clock.advance(by: 1)
+            }
+            #expect(asked == [try .sample("a"), try .sample("b")])
+        }
+    }
+
+    @Test("who needs a place first gets it: by opening, without one by kick-off, without one by declaration")
+    func need() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await stores.open("holder")
+            let start = stores.now
+            func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
+            // Declared in this order, all waiting once their openings have come.
+            try await stores.put(.sample("next-month", startsAt: at(700)))
+            try await stores.put(.sample("tonight", startsAt: at(8)))
+            try await stores.put(.sample("opens-second", startsAt: at(9), channelsOpenAt: at(2)))
+            try await stores.put(.sample("opens-first-later", startsAt: at(12), channelsOpenAt: at(1)))
+            try await stores.put(.sample("opens-first", startsAt: at(10), channelsOpenAt: at(1)))
+            try await stores.put(.sample("now"))
+            stores.clock.advance(by: 3 * 3_600)
+            try await stores.align()
+            var order: [String] = []
+            var holder = "holder"
+            for _ in 1...6 {
+                let channel = try await stores.channel(of: holder)
+                try await stores.forceDeletion(of: channel)
+                try await stores.events.cancel(.sample(holder), now: stores.now)
+                try await stores.deleted(channel)
+                holder = try #require(try await stores.provision().first?.eventKey?.rawValue)
+                order.append(holder)
+            }
+            #expect(
+                order == ["now", "opens-first", "opens-first-later", "opens-second", "tonight", "next-month"])
+        }
+    }
+
+    @Test("a place that comes free at Apple goes to who needs it first of those whom Apple refused")
+    func makingRoom() async throws {
+        try await withStores { stores in
+            let spare = try await stores.open("spare")
+            try await stores.events.cancel(spare, now: stores.now)
+            let start = stores.now
+            for (key, hours) in [("next-month", 700.0), ("tonight", 8)] {
+                try await stores.put(.sample(key, startsAt: start.addingTimeInterval(hours * 3_600)))
+            }
+            try await stores.align()
+            for task in try await stores.claimChannels() {
+                try await stores.record(
+                    .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(200)), of: task,
+                    APNsRecord(status: 403, reason: "CannotCreateChannelConfig", requestID: nil))
+            }
+            let channel = try await stores.channel(of: "spare")
+            try await stores.forceDeletion(of: channel)
+            try await stores.deleted(channel)
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("tonight")])
+        }
+    }
+
+    @Test("an intent whose opening was moved gives way until then")
+    func movedOpening() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await stores.put(.sample("moved"))
+            try await stores.align()
+            let later = stores.now.addingTimeInterval(3_600)
+            try await stores.put(.sample("moved", channelsOpenAt: later))
+            try await stores.put(.sample("now"))
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("now")])
+            #expect(
+                try await stores.events.event(.sample("moved"), now: stores.now)?.channels.map(\.state) == [.waiting])
+        }
+    }
+}
