@@ -13,11 +13,13 @@ package struct App: Sendable, Hashable {
     package var channelLimit: Int
     package var createdAt: Date
     package var updatedAt: Date
+    /// Another one each time the app is written.
+    package var version: Int
 
     package init(
         bundleID: BundleID, name: String, credentials: Credentials,
         overrides: [APNsEnvironment: Override] = [:], channelLimit: Int = APNsLimits.channels,
-        createdAt: Date = .distantPast, updatedAt: Date = .distantPast
+        createdAt: Date = .distantPast, updatedAt: Date = .distantPast, version: Int = 0
     ) {
         self.bundleID = bundleID
         self.name = name
@@ -26,6 +28,7 @@ package struct App: Sendable, Hashable {
         self.channelLimit = channelLimit
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.version = version
     }
 
     /// The team and the key that sign the provider tokens of an environment.

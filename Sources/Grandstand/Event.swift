@@ -43,16 +43,19 @@ package struct Event: Sendable, Hashable {
     package var channels: [Audience.ChannelStatus]
     package var createdAt: Date
     package var updatedAt: Date
+    /// Another one each time the specification is written.
+    package var version: Int
 
     package init(
         specification: EventSpecification, state: State, channels: [Audience.ChannelStatus], createdAt: Date,
-        updatedAt: Date
+        updatedAt: Date, version: Int = 0
     ) {
         self.specification = specification
         self.state = state
         self.channels = channels
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.version = version
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {

@@ -5,7 +5,7 @@ package struct Problem: Error, Sendable, Equatable {
     package var kind: Kind
     /// A sentence about this occurrence that says what to do.
     package var detail: String
-    /// The places in the request that are wrong.
+    /// The places in the request that are wrong, `FaultList.limit` of them at most.
     package var errors: [FieldError]
     /// Apple's refusal behind it, if any.
     package var apns: APNsRefusal?
@@ -14,13 +14,22 @@ package struct Problem: Error, Sendable, Equatable {
     /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
 
+    /// - Parameter errors: may be more than are kept; the detail says how many are left out then.
     package init(
         _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
         members: [(String, Value)] = [], retryAfter: Int? = nil
     ) {
+        let faults = FaultList(errors)
+        self.init(kind, detail, faults: faults, apns: apns, members: members, retryAfter: retryAfter)
+    }
+
+    package init(
+        _ kind: Kind, _ detail: String, faults: FaultList, apns: APNsRefusal? = nil,
+        members: [(String, Value)] = [], retryAfter: Int? = nil
+    ) {
         self.kind = kind
-        self.detail = detail
-        self.errors = errors
+        self.detail = detail + faults.note
+        errors = faults.listed
         self.apns = apns
         self.members = members.map { Member(name: $0.0, value: $0.1) }
         self.retryAfter = retryAfter
@@ -84,6 +93,10 @@ package struct Problem: Error, Sendable, Equatable {
         case unknownField = "unknown-field"
         case unsupportedMediaType = "unsupported-media-type"
         case webhookDeliveryNotFound = "webhook-delivery-not-found"
+        /// What is there is not what the writer asked for.
+        case versionMismatch = "version-mismatch"
+        /// As many webhooks as there may be.
+        case webhookLimit = "webhook-limit"
         case webhookNotFound = "webhook-not-found"
 
         /// The last part of the problem's `type`; it never changes.
@@ -128,6 +141,8 @@ package struct Problem: Error, Sendable, Equatable {
             case .unknownField: "The request has an unknown field"
             case .unsupportedMediaType: "The body must be JSON"
             case .webhookDeliveryNotFound: "No such delivery"
+            case .versionMismatch: "It was changed meanwhile"
+            case .webhookLimit: "No more webhooks"
             case .webhookNotFound: "No such webhook"
             }
         }

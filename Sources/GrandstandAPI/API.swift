@@ -158,14 +158,14 @@ package struct API: Sendable {
         let groups: [[Route]] = [
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
             QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
-            ChannelRoutes(channels: d.channels, desk: d.desk).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels, desk: d.desk).routes,
             ReconciliationRoutes(
-                store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
+                apps: d.apps, store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
-            EventRoutes(events: d.events, now: d.now).routes,
+            EventRoutes(apps: d.apps, events: d.events, now: d.now).routes,
             BroadcastRoutes(
-                events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
+                apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
             LookupRoutes(replica: d.lookups, contents: d.contents).routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,

@@ -19,13 +19,16 @@ extension Configuration {
             settings["DATABASE_URL"].map(DatabaseSource.url)
             ?? .embedded(directory: settings["GRANDSTAND_DATA_DIR"] ?? ".grandstand")
         host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
-        port = try settings.integer("GRANDSTAND_PORT", in: 0...65_535) ?? 8080
+        port = try settings.port("GRANDSTAND_PORT") ?? 8080
         tls = try Self.tls(settings)
-        operationsPort = try settings.integer("GRANDSTAND_OPERATIONS_PORT", in: 0...65_535)
-        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000) ?? 10_000
-        lookupRateLimit = try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000) ?? 0
-        failureLimit = try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000) ?? 600
-        maximumConnections = try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000) ?? 10_000
+        operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
+        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
+        lookupRateLimit =
+            try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
+        failureLimit =
+            try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
+        maximumConnections =
+            try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000
         clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)
         keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
         endpoints = Endpoints(
@@ -43,17 +46,19 @@ extension Configuration {
             ])
         trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
         proxies = try settings.proxies()
-        connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64) ?? 2
+        connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64, of: "connections") ?? 2
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
         alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
         tenure = ChannelTenure(
             retireAfter: try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400,
-            quietAfter: 3_600 * (try settings.number("GRANDSTAND_EVENT_QUIET_HOURS", in: 0.01...8_760) ?? 48))
+            quietAfter: 3_600
+                * (try settings.number("GRANDSTAND_EVENT_QUIET_HOURS", in: 0.01...8_760, of: "hours") ?? 48))
         reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
         reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
-        reconcileDeleteBudget = try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000) ?? 100
-        history = 86_400 * (try settings.seconds("GRANDSTAND_HISTORY_DAYS", in: 1...3_650) ?? 30)
+        reconcileDeleteBudget =
+            try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000, of: "deletions") ?? 100
+        history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
         webhookNetworks = NetworkGuard(
@@ -61,7 +66,9 @@ extension Configuration {
             allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)
         webhookTimeout = .seconds(try settings.seconds("GRANDSTAND_WEBHOOK_TIMEOUT", in: 0.1...120) ?? 15)
         webhookTrustedFile = try settings.readableFile("GRANDSTAND_WEBHOOK_CA_FILE")
-        streams = try settings.integer("GRANDSTAND_STREAMS", in: 0...100_000) ?? 1_000
+        streams = try settings.integer("GRANDSTAND_STREAMS", in: 0...100_000, of: "streams") ?? 1_000
+        streamsPerKey =
+            try settings.integer("GRANDSTAND_STREAMS_PER_KEY", in: 1...100_000, of: "streams") ?? max(1, streams / 2)
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
         logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
@@ -93,29 +100,39 @@ private struct Settings {
         return reader.string(forKey: key, isSecret: true).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    func integer(_ variable: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+    /// - Parameter unit: what is counted, for the refusal; every setting names its own.
+    func integer(
+        _ variable: String, in range: ClosedRange<Int>, of unit: String
+    ) throws(ConfigurationError) -> Int? {
         guard let text = self[variable] else { return nil }
         guard let value = Int(text), range.contains(value) else {
             throw ConfigurationError(
-                variable, "\(text) is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+                variable, "\(text) is not a whole number of \(unit) from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// The same, fractions allowed.
+    func number(
+        _ variable: String, in range: ClosedRange<Double>, of unit: String
+    ) throws(ConfigurationError) -> Double? {
+        guard let text = self[variable] else { return nil }
+        guard let value = Double(text), range.contains(value) else {
+            let bounds = [range.lowerBound, range.upperBound].map { Int(exactly: $0).map(String.init) ?? String($0) }
+            throw ConfigurationError(variable, "\(text) is not a number of \(unit) from \(bounds[0]) to \(bounds[1])")
         }
         return value
     }
 
     func seconds(_ variable: String, in range: ClosedRange<Double>) throws(ConfigurationError) -> Double? {
-        guard let text = self[variable] else { return nil }
-        guard let value = Double(text), range.contains(value) else {
-            throw ConfigurationError(
-                variable, "\(text) is not a number of seconds from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return value
+        try number(variable, in: range, of: "seconds")
     }
 
-    func number(_ variable: String, in range: ClosedRange<Double>) throws(ConfigurationError) -> Double? {
+    /// 0: a free one.
+    func port(_ variable: String) throws(ConfigurationError) -> Int? {
         guard let text = self[variable] else { return nil }
-        guard let value = Double(text), range.contains(value) else {
-            throw ConfigurationError(
-                variable, "\(text) is not a number from \(range.lowerBound) to \(range.upperBound)")
+        guard let value = Int(text), (0...65_535).contains(value) else {
+            throw ConfigurationError(variable, "\(text) is not a port from 0 to 65535")
         }
         return value
     }

@@ -86,6 +86,8 @@ package struct Configuration: Sendable {
     package var webhookTrustedFile: String?
     /// Live views open at a time in this process.
     package var streams: Int
+    /// Of these, open with one key.
+    package var streamsPerKey: Int
     /// How long a stop waits for sends under way.
     package var drain: Duration
     package var logLevel: Logger.Level

@@ -113,8 +113,11 @@ package struct Server: Sendable {
         let departures = LocalDepartures()
         let outbox = PostgresOutbox(
             Database(database.outboxPool, sharing: store), calls: callSessions,
-            dispatch: Database(database.dispatchPool, sharing: store), departures: departures)
-        let keys = CachedKeyStore(PostgresKeyStore(store), staleLimit: configuration.lookupStaleness, now: now)
+            dispatch: Database(database.dispatchPool, sharing: store), departures: departures,
+            outages: OutageLog("the loops could not be woken; they look by themselves", logger))
+        let keys = CachedKeyStore(
+            PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
+            outages: OutageLog("the API keys could not be read", logger), now: now)
         let lookups = LookupReplica(
             source: PostgresLookupSource(lookupSessions), events: PostgresEventStore(lookupSessions), keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
@@ -200,7 +203,8 @@ package struct Server: Sendable {
             settings: .init(tenure: configuration.tenure), now: now, logger: logger)
         views = LiveViews(
             store: PostgresLiveStore(store), signals: signals,
-            settings: .init(maximumStreams: configuration.streams), now: now, logger: logger)
+            settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
+            now: now, logger: logger)
         let auditLog = PostgresAuditLog(store)
         let readiness = RecentValue(age: .seconds(1), patience: .seconds(2), late: { Readiness.late(gateway) }) {
             await Readiness(of: database, gateway)

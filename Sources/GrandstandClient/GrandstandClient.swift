@@ -33,8 +33,11 @@ public struct GrandstandClient: Sendable {
     /// - Parameters:
     ///   - path: begins with `/`; its parts must be percent-encoded.
     ///   - json: the body's JSON text, sent as it is.
+    ///   - headers: further header fields, e.g. `If-Match`.
     /// - Throws: `URLError` when there is no answer.
-    public func send(_ method: String, _ path: String, json: Data? = nil) async throws -> Answer {
+    public func send(
+        _ method: String, _ path: String, json: Data? = nil, headers: [String: String] = [:]
+    ) async throws -> Answer {
         guard let target = URL(string: url.absoluteString.trimmedSlash + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: target)
         request.httpMethod = method
@@ -43,9 +46,11 @@ public struct GrandstandClient: Sendable {
             request.httpBody = json
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let (body, response) = try await session.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        return Answer(status: response.statusCode, body: body)
+        return Answer(
+            status: response.statusCode, body: body, entityTag: response.value(forHTTPHeaderField: "ETag"))
     }
 
     /// Makes a request and decodes its answer.
@@ -80,6 +85,8 @@ public struct GrandstandClient: Sendable {
         public let status: Int
         /// The body as it came; JSON, unless something stands between client and server.
         public let body: Data
+        /// The header `ETag`: for `If-Match` of the PUT that changes what was got.
+        public let entityTag: String?
     }
 }
 

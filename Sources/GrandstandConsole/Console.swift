@@ -76,8 +76,8 @@ package struct Console: Sendable {
             OverviewRoute(channels: d.channels, tenure: d.tenure).routes,
             EventRoutes(events: d.events, outbox: d.outbox).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
-            ChannelRoutes(channels: d.channels).routes,
-            ReconciliationRoutes(store: d.reconciliations).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels).routes,
+            ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
             AuditRoute(log: d.auditLog).routes,
         ]
         return groups.flatMap(\.self)

@@ -9,13 +9,13 @@ internal import Synchronization
 package final class KeyUses: KeyUseRecorder, Service {
     private let ledger: any KeyLedger
     private let interval: Duration
-    private let logger: Logger
+    private let outages: OutageLog
     private let uses = Mutex<[UUID: Date]>([:])
 
     package init(ledger: any KeyLedger, interval: Duration = .seconds(5), logger: Logger) {
         self.ledger = ledger
         self.interval = interval
-        self.logger = logger
+        outages = OutageLog("the last uses of keys could not be written", logger)
     }
 
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
@@ -42,9 +42,10 @@ package final class KeyUses: KeyUseRecorder, Service {
         guard !batch.isEmpty else { return }
         do {
             try await ledger.used(batch)
+            outages.worked()
         } catch {
             uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
-            logger.debug("the last uses of keys could not be written", metadata: ["error": "\(error)"])
+            outages.failed(error)
         }
     }
 }

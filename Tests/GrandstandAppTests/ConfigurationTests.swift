@@ -124,6 +124,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_EVENT_QUIET_HOURS", ["0", "2d", "8761", "nan"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
         ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
+        ("GRANDSTAND_STREAMS_PER_KEY", ["0", "many"]),
         ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_LOG_FORMAT", ["xml"]),
@@ -137,6 +138,28 @@ struct ConfigurationTests {
             #expect(error?.description.contains("\n") == false)
             #expect(error?.description.contains(value) == true)
         }
+    }
+
+    @Test(arguments: [
+        ("GRANDSTAND_HISTORY_DAYS", "is not a number of days from 1 to 3650"),
+        ("GRANDSTAND_LANE_INTERVAL", "is not a number of seconds from 0 to 3600"),
+        ("GRANDSTAND_CLIENT_TIMEOUT", "is not a number of seconds from 0.1 to 3600"),
+        ("GRANDSTAND_RATE_LIMIT", "is not a number of requests a second from 0 to 1000000"),
+        ("GRANDSTAND_LOOKUP_RATE_LIMIT", "is not a number of lookups a second from 0 to 1000000"),
+        ("GRANDSTAND_AUTH_FAILURE_LIMIT", "is not a number of requests a minute from 0 to 1000000"),
+        ("GRANDSTAND_MAX_CONNECTIONS", "is not a whole number of connections from 1 to 1000000"),
+        ("GRANDSTAND_RECONCILE_DELETE_BUDGET", "is not a whole number of deletions from 0 to 10000"),
+        ("GRANDSTAND_PORT", "is not a port from 0 to 65535"),
+    ])
+    func `a refused setting names its own unit`(_ variable: String, _ refusal: String) {
+        let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: [variable: "-1"]) }
+        #expect(error?.description == "\(variable): -1 \(refusal)")
+    }
+
+    @Test func `one key may open half of the streams, or as many as is said`() throws {
+        #expect(try Configuration(environment: [:]).streamsPerKey == 500)
+        #expect(try Configuration(environment: ["GRANDSTAND_STREAMS": "1"]).streamsPerKey == 1)
+        #expect(try Configuration(environment: ["GRANDSTAND_STREAMS_PER_KEY": "3"]).streamsPerKey == 3)
     }
 
     @Test func `a certificate without its key, or a key without its certificate, names what is missing`() {

@@ -7,6 +7,9 @@ struct ControlRequest: Sendable, Hashable {
     var query: [(name: String, value: String)]
     var body: [UInt8]
 
+    /// Of a body: a tree takes a hundred bytes for each.
+    static let maximumValues = 250_000
+
     /// - Returns: `nil` when a part is not UTF-8 once decoded.
     init?(method: String, target: String, body: [UInt8] = []) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -43,7 +46,9 @@ struct ControlRequest: Sendable, Hashable {
     /// - Throws: when it is not JSON.
     func json() throws(SimulatorError) -> JSONValue {
         if body.isEmpty { return [:] }
-        guard let value = JSONValue(parsing: body) else { throw SimulatorError("The body is not JSON in UTF-8.") }
+        guard let value = JSONValue(parsing: body, maximumValues: Self.maximumValues) else {
+            throw SimulatorError("The body is not JSON in UTF-8, or has more than \(Self.maximumValues) values.")
+        }
         return value
     }
 

@@ -5,10 +5,13 @@ struct JSONScanner {
 
     private let text: [UInt8]
     private(set) var index: Int
+    /// Values a tree may have still.
+    var valuesLeft: Int
 
-    init(_ text: [UInt8], from index: Int) {
+    init(_ text: [UInt8], from index: Int, maximumValues: Int = .max) {
         self.text = text
         self.index = index
+        valuesLeft = maximumValues
     }
 
     /// The whole text as one object.

@@ -19,10 +19,11 @@ indirect enum JSONValue: Sendable, Hashable {
 
     /// Reads a whole JSON text.
     ///
-    /// - Returns: `nil` for what is not JSON (RFC 8259, strictly), not UTF-8, or nested too deep.
-    init?(parsing text: [UInt8]) {
+    /// - Returns: `nil` for what is not JSON (RFC 8259, strictly), not UTF-8, nested too deep, or of more than
+    ///   `maximumValues`.
+    init?(parsing text: [UInt8], maximumValues: Int = .max) {
         guard String(validating: text, as: UTF8.self) != nil else { return nil }
-        var scanner = JSONScanner(text, from: 0)
+        var scanner = JSONScanner(text, from: 0, maximumValues: maximumValues)
         guard let value = scanner.tree() else { return nil }
         scanner.skipSpace()
         guard scanner.index == text.count else { return nil }
@@ -95,7 +96,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 extension JSONScanner {
     /// The value that begins here, as a tree.
     mutating func tree(depth: Int = 0) -> JSONValue? {
-        guard depth < Self.maximumDepth else { return nil }
+        guard depth < Self.maximumDepth, valuesLeft > 0 else { return nil }
+        valuesLeft -= 1
         skipSpace()
         let start = index
         switch peek {

@@ -1,14 +1,15 @@
 package import FoundationEssentials
 
-/// Reads the fields of one JSON object and collects every fault, so that a caller learns of all of them at once.
+/// Reads the fields of one JSON object and collects its faults, so that a caller learns of all of them at once (of the
+/// first `FaultList.limit`).
 ///
 /// Fields nobody asked for are faults too (`unknown-field`): a typo never passes in silence. `null` counts as absent.
 package struct JSONFields {
     private var remaining: [String: JSONValue] = [:]
     private var order: [String] = []
     private let pointer: String
-    private var invalid: [FieldError] = []
-    private var unknown: [FieldError] = []
+    private var invalid = FaultList()
+    private var unknown = FaultList()
 
     /// Opens the object; a value of another kind is a fault.
     package init(_ value: JSONValue, pointer: String = "") {
@@ -40,8 +41,8 @@ package struct JSONFields {
     package mutating func absorb(_ nested: JSONFields) {
         var nested = nested
         nested.countUnknown()
-        invalid += nested.invalid
-        unknown += nested.unknown
+        invalid.append(contentsOf: nested.invalid)
+        unknown.append(contentsOf: nested.unknown)
     }
 
     /// The value of a field, whatever its kind; `nil` when it is absent or `null`.
@@ -167,11 +168,11 @@ package struct JSONFields {
     package consuming func finish() throws(Problem) {
         countUnknown()
         if !unknown.isEmpty {
-            throw Problem(
-                .unknownField, "Remove or correct the fields named in errors.", errors: unknown + invalid)
+            unknown.append(contentsOf: invalid)
+            throw Problem(.unknownField, "Remove or correct the fields named in errors.", faults: unknown)
         }
         if !invalid.isEmpty {
-            throw Problem(.invalidRequest, "Correct the fields named in errors.", errors: invalid)
+            throw Problem(.invalidRequest, "Correct the fields named in errors.", faults: invalid)
         }
     }
 

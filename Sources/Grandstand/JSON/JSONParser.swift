@@ -6,12 +6,21 @@ package struct JSONParser {
     /// Deeper nesting is refused: no activity's content needs it, and recursion must stay bounded.
     package static let maximumDepth = 128
 
+    /// More values than this in one text are refused: a tree takes fifty to a hundred bytes for each, so 4 MiB of `[0,0,…]`
+    /// would be two million of them. 500 broadcasts may have 500 each.
+    package static let maximumValues = 250_000
+
     private let bytes: [UInt8]
+    private let maximumValues: Int
+    private var values = 0
     private var index = 0
     /// Names and indices on the way to the value being read: the JSON Pointer of a fault.
     private var path: [String] = []
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8], maximumValues: Int = Self.maximumValues) {
+        self.bytes = bytes
+        self.maximumValues = maximumValues
+    }
 
     package mutating func parse() throws(Problem) -> JSONValue {
         if let invalid = firstInvalidUTF8() {
@@ -29,6 +38,8 @@ package struct JSONParser {
         guard path.count <= Self.maximumDepth else {
             throw fault("The body is nested deeper than \(Self.maximumDepth) levels")
         }
+        values += 1
+        guard values <= maximumValues else { throw tooMany() }
         guard let first = peek() else { throw fault("The body ends where a value should stand") }
         let start = index
         let kind: JSONValue.Kind
@@ -210,6 +221,13 @@ package struct JSONParser {
             case .error: return low
             }
         }
+    }
+
+    private func tooMany() -> Problem {
+        Problem(
+            .bodyTooLarge,
+            "The body has more than \(maximumValues) JSON values, nested ones counted. Send it in several parts.",
+            members: [("limit", .integer(maximumValues))])
     }
 
     private func fault(_ what: String) -> Problem {

@@ -1,6 +1,6 @@
 /// A JSON value that remembers the bytes it was read from, so that what is the user's stays the user's bytes.
 package struct JSONValue: Sendable {
-    package indirect enum Kind: Sendable {
+    package enum Kind: Sendable {
         case null
         case bool(Bool)
         /// The number's text; it is never rounded.
@@ -18,9 +18,10 @@ package struct JSONValue: Sendable {
     /// Parses one JSON text (RFC 8259) strictly.
     ///
     /// - Throws: `malformed-json`, pointing at the place, for anything else: invalid UTF-8, lone surrogates, two
-    ///   members of one name, nesting deeper than `JSONParser.maximumDepth`.
-    package init(parsing bytes: [UInt8]) throws(Problem) {
-        var parser = JSONParser(bytes)
+    ///   members of one name, nesting deeper than `JSONParser.maximumDepth`; `body-too-large` for more values than
+    ///   `maximumValues`.
+    package init(parsing bytes: [UInt8], maximumValues: Int = JSONParser.maximumValues) throws(Problem) {
+        var parser = JSONParser(bytes, maximumValues: maximumValues)
         self = try parser.parse()
     }
 

@@ -5,8 +5,10 @@ package protocol AppStore: Sendable {
     /// Creates the app or replaces what is known of it.
     ///
     /// - Returns: whether it was created.
-    /// - Throws: `app-exists` when another app's bundle ID differs in case only.
-    func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool)
+    /// - Throws: `app-exists` when another app's bundle ID differs in case only; `version-mismatch`.
+    func put(
+        _ app: App, by actor: AuditActor, if condition: WriteCondition
+    ) async throws -> (app: App, created: Bool)
 
     func app(_ bundleID: BundleID) async throws -> App?
 
@@ -15,4 +17,21 @@ package protocol AppStore: Sendable {
 
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws
+}
+
+extension AppStore {
+    /// The same, whatever is there.
+    package func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool) {
+        try await put(app, by: actor, if: .none)
+    }
+
+    /// The app of this bundle ID, for whatever would say of a typo what it says of an app that has nothing.
+    ///
+    /// - Throws: `app-not-found`.
+    package func registered(_ bundleID: BundleID) async throws -> App {
+        guard let app = try await app(bundleID) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
+        }
+        return app
+    }
 }

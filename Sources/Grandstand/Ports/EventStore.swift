@@ -7,9 +7,11 @@ package protocol EventStore: Sendable {
     /// closed lives again when its declaration now reaches into the future, with the channels that still exist.
     ///
     /// - Parameter reach: whose event may be replaced; decided while nobody else can change its audiences.
-    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for an event that is over; `forbidden`.
+    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for an event that is over; `forbidden`;
+    ///   `version-mismatch`.
     func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
+        now: Date
     ) async throws -> (event: Event, created: Bool)
 
     func event(_ key: EventKey, now: Date) async throws -> Event?
@@ -36,6 +38,15 @@ extension EventStore {
     ) async throws -> LookupEntry? {
         let name = LookupName(topic: topic, environment: environment, key: key)
         return try await lookups(of: [name], contentState: contentState, now: now)[name]
+    }
+}
+
+extension EventStore {
+    /// The same, whatever is there.
+    package func put(
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool) {
+        try await put(specification, within: reach, by: actor, if: .none, now: now)
     }
 }
 

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package protocol WebhookStore: Sendable {
     /// Makes a webhook and its secret, which is seen this once.
     ///
-    /// - Throws: `invalid-request` for an app that is not known.
+    /// - Throws: `invalid-request` for an app that is not known; `webhook-limit`.
     func create(
         _ draft: WebhookDraft, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret)
@@ -12,8 +12,11 @@ package protocol WebhookStore: Sendable {
     /// Replaces what was said of the webhook; enabling one forgets that it failed.
     ///
     /// - Returns: `nil` when there is none.
-    /// - Throws: `invalid-request` for an app that is not known.
-    func replace(_ id: UUID, with draft: WebhookDraft, by actor: AuditActor, now: Date) async throws -> Webhook?
+    /// - Throws: `invalid-request` for an app that is not known; `webhook-limit` for one that has too many already;
+    ///   `version-mismatch`.
+    func replace(
+        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> Webhook?
 
     /// Removes the webhook and its log.
     ///

@@ -13,10 +13,12 @@ package struct Webhook: Sendable, Hashable {
     package var previousSecretUntil: Date?
     package var createdAt: Date
     package var updatedAt: Date
+    /// Another one each time what was said of it changes, also by the server's disabling it.
+    package var version: Int
 
     package init(
         id: UUID, draft: WebhookDraft, state: State, reason: String?, failingSince: Date?,
-        previousSecretUntil: Date?, createdAt: Date, updatedAt: Date
+        previousSecretUntil: Date?, createdAt: Date, updatedAt: Date, version: Int = 0
     ) {
         self.id = id
         self.draft = draft
@@ -26,6 +28,7 @@ package struct Webhook: Sendable, Hashable {
         self.previousSecretUntil = previousSecretUntil
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.version = version
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {
@@ -33,6 +36,10 @@ package struct Webhook: Sendable, Hashable {
         /// Nothing new is written for it; what is queued waits.
         case disabled
     }
+
+    /// Webhooks of one app, and of those that hear of all apps: each message is posted to every one that wants it, so who
+    /// may make webhooks could otherwise have every broadcast posted any number of times.
+    package static let limit = 20
 
     /// A webhook that failed every time for so many seconds is disabled: five days, as the retries of a message take
     /// three.

@@ -13,9 +13,10 @@ extension Problem.Kind {
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
-            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning:
+            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning, .webhookLimit:
             .conflict
         case .eventOver: .gone
+        case .versionMismatch: .preconditionFailed
         case .bodyTooLarge, .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .expirationNotAllowed, .idempotencyMismatch, .invalidRequest, .unknownField: .unprocessableContent

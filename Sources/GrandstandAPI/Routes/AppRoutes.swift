@@ -22,12 +22,13 @@ struct AppRoutes: Sendable {
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let bundleID = try context.bundleIDToWrite()
+        let condition = try request.writeCondition()
         let draft = try AppDraft(try await request.json())
         let (app, created) = try await apps.put(
             App(
                 bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
                 channelLimit: draft.channelLimit, updatedAt: now()),
-            by: context.actor)
+            by: context.actor, if: condition)
         return .json(try await view(app), status: created ? .created : .ok)
     }
 
@@ -44,10 +45,9 @@ struct AppRoutes: Sendable {
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let bundleID = try context.bundleID()
-        guard let app = try await apps.app(bundleID) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID).")
-        }
-        return context.isOfClientApp ? .json(AppNameView(app: app)) : .json(try await view(app))
+        let app = try await apps.registered(bundleID)
+        if context.isOfClientApp { return .json(AppNameView(app: app)) }
+        return .json(try await view(app), headers: .version(app.version))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -6,6 +6,7 @@ internal import Hummingbird
 
 /// Broadcasts: accepted durably, read back at any time.
 struct BroadcastRoutes: Sendable {
+    let apps: any AppStore
     let events: any EventStore
     let channels: any ChannelStore
     let outbox: any Outbox
@@ -78,6 +79,7 @@ struct BroadcastRoutes: Sendable {
         let bundleID = try context.bundleID()
         let id = try context.id(orThrow: .channelNotFound)
         guard let channel = try await channels.channel(id, of: bundleID, in: try context.environment()) else {
+            _ = try await apps.registered(bundleID)
             throw Problem(.channelNotFound, "\(bundleID) has no channel \(id.uuidString.lowercased()) here.")
         }
         if let key = channel.eventKey {

@@ -6,6 +6,7 @@ internal import Hummingbird
 
 /// `/v1/apps/{bundleId}/{environment}/channels`: channels by hand.
 struct ChannelRoutes: Sendable {
+    let apps: any AppStore
     let channels: any ChannelStore
     let desk: ChannelDesk
 
@@ -77,6 +78,7 @@ struct ChannelRoutes: Sendable {
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
         let bundleID = try context.bundleID()
         let environment = try context.environment()
+        _ = try await apps.registered(bundleID)
         let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
         guard isManaged else {
             // What is not in the ledger has neither state nor event.
@@ -102,9 +104,11 @@ struct ChannelRoutes: Sendable {
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         let force = try request.query("force").flag("force")
+        let bundleID = try context.bundleID()
+        _ = try await apps.registered(bundleID)
         try await desk.delete(
-            try context.id(orThrow: .channelNotFound), of: try context.bundleID(), in: try context.environment(),
-            force: force, by: context.actor)
+            try context.id(orThrow: .channelNotFound), of: bundleID, in: try context.environment(), force: force,
+            by: context.actor)
         return .noContent
     }
 
@@ -113,6 +117,7 @@ struct ChannelRoutes: Sendable {
         let environment = try context.environment()
         let id = try context.id(orThrow: .channelNotFound)
         guard let channel = try await channels.channel(id, of: bundleID, in: environment) else {
+            _ = try await apps.registered(bundleID)
             throw Problem(
                 .channelNotFound,
                 "\(bundleID) has no channel \(id.uuidString.lowercased()) in \(environment.rawValue). Paths take id, "

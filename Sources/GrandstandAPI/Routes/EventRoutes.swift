@@ -5,6 +5,7 @@ internal import Hummingbird
 
 /// `/v1/events`: what should be.
 struct EventRoutes: Sendable {
+    let apps: any AppStore
     let events: any EventStore
     let now: @Sendable () -> Date
 
@@ -20,17 +21,21 @@ struct EventRoutes: Sendable {
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let key = try context.eventKeyToWrite()
+        let condition = try request.writeCondition()
         let specification = try EventSpecification(key: key, body: try await request.json())
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
         let (event, created) = try await events.put(
-            specification, within: context.reach, by: context.actor, now: now())
+            specification, within: context.reach, by: context.actor, if: condition, now: now())
         return .json(event, status: created ? .created : .ok)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = try request.query("limit", "cursor", "state", "kind", "bundleId", "from", "to")
         let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
-        if let bundleID { try context.requireCover(of: bundleID) }
+        if let bundleID {
+            try context.requireCover(of: bundleID)
+            _ = try await apps.registered(bundleID)
+        }
         let filter = EventFilter(
             state: try query.choice("state"), kind: query["kind"], bundleID: bundleID, from: try query.date("from"),
             to: try query.date("to"), within: context.reach)
@@ -39,7 +44,8 @@ struct EventRoutes: Sendable {
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
-        return .json(try await event(context))
+        let event = try await event(context)
+        return .json(event, headers: .version(event.version))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

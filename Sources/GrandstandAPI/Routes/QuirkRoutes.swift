@@ -24,9 +24,7 @@ struct QuirkRoutes: Sendable {
             fields.fault("value", "One of \(name.values.joined(separator: ", ")) was expected.")
         }
         try fields.finish()
-        guard let app = try await apps.app(bundleID) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID).")
-        }
+        let app = try await apps.registered(bundleID)
         // The documented behaviour, set by hand, may be found wrong again; a departure stays until it is set back.
         let isDocumented = value == name.documented
         let quirk = Quirk(

@@ -6,6 +6,7 @@ internal import Hummingbird
 
 /// `/v1/apps/{bundleId}/{environment}/reconciliations`: Apple's list against the ledger.
 struct ReconciliationRoutes: Sendable {
+    let apps: any AppStore
     let store: any ReconciliationStore
     let desk: ReconciliationDesk
     let limits: (grace: TimeInterval, deleteBudget: Int)
@@ -37,7 +38,9 @@ struct ReconciliationRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = try request.query("limit", "cursor")
-        let page = try await store.reports(of: try app(context), try query.page())
+        let app = try app(context)
+        _ = try await apps.registered(app.bundleID)
+        let page = try await store.reports(of: app, try query.page())
         return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
     }
 
@@ -46,6 +49,7 @@ struct ReconciliationRoutes: Sendable {
         let app = try app(context)
         let id = try context.id(orThrow: .reconciliationNotFound)
         guard let report = try await store.report(id, of: app) else {
+            _ = try await apps.registered(app.bundleID)
             throw Problem(
                 .reconciliationNotFound,
                 "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "

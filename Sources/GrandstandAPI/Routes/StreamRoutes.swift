@@ -24,7 +24,9 @@ struct StreamRoutes: Sendable {
             throw Problem(.eventNotFound, "There is no event \(key).")
         }
         try context.requireCover(of: event)
-        let view = try views.open(LiveSubject(key, within: context.reach), seen: request.headers[.lastEventID])
+        guard let reader = context.key else { throw Problem(.unauthenticated, "A stream needs a key.") }
+        let subject = LiveSubject(key, within: context.reach)
+        let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)
         // Asked again and again: a key that was revoked hears no more.
         let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
         let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = route.access] in

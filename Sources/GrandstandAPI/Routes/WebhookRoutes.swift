@@ -41,14 +41,17 @@ struct WebhookRoutes: Sendable {
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
-        return .json(WebhookView(webhook: try await webhooks.webhook(for: context)))
+        let webhook = try await webhooks.webhook(for: context)
+        return .json(WebhookView(webhook: webhook), headers: .version(webhook.version))
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         _ = try request.query()
         let draft = try draft(try await request.json(), context)
         let present = try await webhooks.webhook(for: context)
-        guard let webhook = try await webhooks.replace(present.id, with: draft, by: context.actor, now: now()) else {
+        let replaced = try await webhooks.replace(
+            present.id, with: draft, by: context.actor, if: try request.writeCondition(), now: now())
+        guard let webhook = replaced else {
             throw Problem.webhookNotFound(present.id)
         }
         return .json(WebhookView(webhook: webhook))

@@ -30,24 +30,43 @@ struct AppCommand: AsyncParsableCommand {
     }
 
     struct Put: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Registers an app or changes it.")
+        static let configuration = CommandConfiguration(
+            abstract: "Registers an app or changes it; what is not given stays as it is.")
         @OptionGroup var client: ClientOptions
+        @OptionGroup var further: FurtherFields
         @Argument(help: "The bundle ID, as registered at Apple.") var bundleID: String
-        @Option(help: "What people know the app by.") var name: String
-        @Option(help: "Apple's team ID.") var team: String
-        @Option(help: "The ID of the key AuthKey_<ID>.p8.") var key: String
+        @Option(help: "What people know the app by.") var name: String?
+        @Option(help: "Apple's team ID.") var team: String?
+        @Option(help: "The ID of the key AuthKey_<ID>.p8.") var key: String?
         @Option(help: "Channels at most.") var limit: Int?
+        @Option(
+            name: .customLong("override"),
+            help: "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part is the app's own.")
+        var overrides: [String] = []
+
+        private static let form = "ENVIRONMENT:TEAM:KEY"
+        private static let readOnly: Set = ["bundleId", "topic", "credentials", "quirks", "createdAt", "updatedAt"]
+
+        func validate() throws { for text in overrides { _ = try parts("--override", text, Self.form) } }
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { object in
-                object.member("name", name)
-                object.member("teamId", team)
-                object.member("keyId", key)
-                if let limit { object.member("channelLimit", limit) }
+            let answer = try await client.change("/v1/apps/\(encoded(bundleID))", without: Self.readOnly) { draft in
+                try further.apply(to: &draft)
+                draft.set("name", name)
+                draft.set("teamId", team)
+                draft.set("keyId", key)
+                draft.set("channelLimit", limit)
+                var environments = draft["environments"].map { Draft($0, without: []) } ?? Draft()
+                for text in overrides {
+                    let parts = try parts("--override", text, Self.form)
+                    var one = Draft()
+                    if !parts[1].isEmpty { one.set("teamId", parts[1]) }
+                    if !parts[2].isEmpty { one.set("keyId", parts[2]) }
+                    environments.set(parts[0], raw: one.bytes)
+                }
+                if !overrides.isEmpty { draft.set("environments", raw: environments.bytes) }
             }
-            client.show(
-                try await client.call("PUT", "/v1/apps/\(encoded(bundleID))", body: body.bytes), AppCommand.columns)
+            client.show(answer, AppCommand.columns)
         }
     }
 

@@ -7,37 +7,28 @@ struct BroadcastCommand: AsyncParsableCommand {
         commandName: "broadcast", abstract: "Broadcasts to events.",
         subcommands: [Send.self, List.self, Get.self, Cancel.self])
 
-    private static let columns = ["id", "event", "state", "acceptedAt", "counts"]
+    static let columns = ["id", "event", "state", "acceptedAt", "by", "counts"]
 
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sends an update, or the end, of an event.",
             discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
         @OptionGroup var client: ClientOptions
+        @OptionGroup var message: MessageOptions
         @Argument(help: "The event key.") var key: String
-        @Option(help: "The content state, a JSON object.") var contentState: String?
-        @Flag(help: "This is the last message of the event.") var end = false
-        @Option(help: "The alert, a JSON object.") var alert: String?
-        @Option(help: "1, 5 or 10.") var priority: Int?
-        @Option(help: "Seconds after which it is not worth sending any more.") var expiresIn: Int?
-        @Option(help: "RFC 3339.") var sendAt: String?
-        @Option(help: "RFC 3339; with --end.") var dismissalDate: String?
+        @Option(help: "Only for this audience, BUNDLE:ENVIRONMENT; may be repeated.") var audience: [String] = []
+
+        private static let form = "BUNDLE:ENVIRONMENT"
+
+        func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
 
         func run() async throws {
-            let state = try contentState.map { try json("--content-state", $0) }
-            let alert = try alert.map { try json("--alert", $0) }
-            var body = JSONWriter()
-            body.object { object in
-                object.member("event", end ? "end" : "update")
-                if let state { object.member("contentState", raw: state) }
-                if let alert { object.member("alert", raw: alert) }
-                object.member("priority", priority)
-                object.member("expiresIn", expiresIn)
-                object.member("sendAt", sendAt)
-                object.member("dismissalDate", dismissalDate)
-            }
+            var draft = try message.draft()
+            draft.set(
+                "audiences", ["bundleId", "environment"],
+                of: try audience.map { try parts("--audience", $0, Self.form) })
             client.show(
-                try await client.call("POST", "/v1/events/\(encoded(key))/broadcasts", body: body.bytes),
+                try await client.call("POST", "/v1/events/\(encoded(key))/broadcasts", body: draft.bytes),
                 BroadcastCommand.columns)
         }
     }
@@ -72,5 +63,39 @@ struct BroadcastCommand: AsyncParsableCommand {
         @Argument(help: "The broadcast's ID.") var id: String
 
         func run() async throws { _ = try await client.call("DELETE", "/v1/broadcasts/\(encoded(id))") }
+    }
+}
+
+/// A message, to whomever it goes.
+struct MessageOptions: ParsableArguments {
+    @Option(help: "The content state, a JSON object.") var contentState: String?
+    @Flag(help: "This is the last message.") var end = false
+    @Option(help: "The alert, a JSON object.") var alert: String?
+    @Option(help: "1, 5 or 10.") var priority: Int?
+    @Option(help: "Seconds after which it is not worth sending any more.") var expiresIn: Int?
+    @Option(help: "The header apns-expiration itself, in seconds since 1970; not with --expires-in.")
+    var apnsExpiration: Int?
+    @Option(help: "When to send it, RFC 3339.") var sendAt: String?
+    @Option(help: "When its content is out of date, RFC 3339.") var staleDate: String?
+    @Option(help: "When an ended activity goes, RFC 3339; with --end.") var dismissalDate: String?
+    @Option(help: "A number: which of several activities goes first.") var relevanceScore: String?
+    @OptionGroup var further: FurtherFields
+
+    /// The message as the API takes it.
+    func draft() throws -> Draft {
+        var draft = Draft()
+        draft.set("event", "update")
+        try further.apply(to: &draft)
+        if end { draft.set("event", "end") }
+        draft.set("contentState", raw: try contentState.map { try json("--content-state", $0) })
+        draft.set("alert", raw: try alert.map { try json("--alert", $0) })
+        draft.set("priority", priority)
+        draft.set("expiresIn", expiresIn)
+        draft.set("apnsExpiration", apnsExpiration)
+        draft.set("sendAt", sendAt)
+        draft.set("staleDate", staleDate)
+        draft.set("dismissalDate", dismissalDate)
+        draft.set("relevanceScore", raw: try relevanceScore.map { try json("--relevance-score", $0) })
+        return draft
     }
 }

@@ -5,7 +5,7 @@ internal import Grandstand
 struct ChannelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "channel", abstract: "Channels of an app in an environment.",
-        subcommands: [List.self, Get.self, Create.self, Import.self, Delete.self])
+        subcommands: [List.self, Get.self, Create.self, Import.self, Delete.self, Send.self])
 
     private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "label"]
 
@@ -86,6 +86,23 @@ struct ChannelCommand: AsyncParsableCommand {
             }
             client.show(
                 try await client.call("POST", "\(place.path)/import", body: body.bytes), ChannelCommand.columns)
+        }
+    }
+
+    struct Send: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sends an update, or the end, to a channel that belongs to no event.",
+            discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var message: MessageOptions
+        @OptionGroup var place: Place
+        @Argument(help: "Our ID of the channel.") var id: String
+
+        func run() async throws {
+            client.show(
+                try await client.call(
+                    "POST", "\(place.path)/\(encoded(id))/broadcasts", body: try message.draft().bytes),
+                BroadcastCommand.columns)
         }
     }
 

@@ -40,45 +40,51 @@ struct EventCommand: AsyncParsableCommand {
 
     struct Put: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Declares an event; the server makes its channels so.",
+            abstract:
+                "Declares an event or changes it; what is not given stays as it is. The server makes its channels so.",
             discussion: "An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored.")
         @OptionGroup var client: ClientOptions
+        @OptionGroup var further: FurtherFields
         @Argument(help: "The event key.") var key: String
-        @Option(help: "What people know the event by.") var name: String
-        @Option(help: "Who follows it; may be repeated.") var audience: [String]
+        @Option(help: "What people know the event by.") var name: String?
+        @Option(help: "Who follows it; may be repeated. All of them: those that are not named go.") var audience:
+            [String] = []
         @Option(help: "A word for filtering, e.g. football.") var kind: String?
         @Option(help: "RFC 3339.") var startsAt: String?
         @Option(help: "RFC 3339.") var endsAt: String?
         @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
+        @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
-        func validate() throws {
-            for text in audience where Self.parts(text).count != 3 {
-                throw ValidationError("--audience \(text): BUNDLE:ENVIRONMENT:POLICY was expected.")
-            }
-        }
+        private static let form = "BUNDLE:ENVIRONMENT:POLICY"
+        private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
+
+        func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { object in
-                object.member("name", name)
-                object.member("kind", kind)
-                object.member("startsAt", startsAt)
-                object.member("endsAt", endsAt)
-                object.member("channelsOpenAt", channelsOpenAt)
-                object.name("audiences")
-                object.array(audience.map(Self.parts)) { writer, parts in
-                    writer.object { one in
-                        one.member("bundleId", parts[0])
-                        one.member("environment", parts[1])
-                        one.member("storagePolicy", parts[2])
-                    }
-                }
+            let metadata = try metadata.map { try json("--metadata", $0) }
+            let answer = try await client.change("/v1/events/\(encoded(key))", without: Self.readOnly) { draft in
+                draft.set("audiences", raw: draft["audiences"].map(Self.declared))
+                try further.apply(to: &draft)
+                draft.set("name", name)
+                draft.set("kind", kind)
+                draft.set("startsAt", startsAt)
+                draft.set("endsAt", endsAt)
+                draft.set("channelsOpenAt", channelsOpenAt)
+                draft.set("metadata", raw: metadata)
+                draft.set(
+                    "audiences", ["bundleId", "environment", "storagePolicy"],
+                    of: try audience.map { try parts("--audience", $0, Self.form) })
             }
-            client.show(
-                try await client.call("PUT", "/v1/events/\(encoded(key))", body: body.bytes), EventCommand.columns)
+            client.show(answer, EventCommand.columns)
         }
 
-        private static func parts(_ text: String) -> [String] { text.split(separator: ":").map(String.init) }
+        /// The audiences as they were declared, without the channels the server made for them.
+        private static func declared(_ audiences: JSONValue) -> [UInt8] {
+            guard case .array(let elements) = audiences.kind else { return audiences.bytes }
+            var list = JSONWriter()
+            list.array(elements) { writer, element in writer.raw(Draft(element, without: ["channel"]).bytes) }
+            return list.bytes
+        }
     }
 
     struct Cancel: AsyncParsableCommand {

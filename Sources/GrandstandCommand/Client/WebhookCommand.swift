@@ -69,28 +69,33 @@ struct WebhookCommand: AsyncParsableCommand {
     }
 
     struct Change: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Changes a webhook; what is not given stays.")
+        static let configuration = CommandConfiguration(
+            abstract: "Changes a webhook; what is not given stays as it is.")
         @OptionGroup var client: ClientOptions
+        @OptionGroup var further: FurtherFields
         @OptionGroup var place: Place
         @Option(help: "Another URL.") var url: String?
         @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
+        @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
+        @Option(help: "What people know it by.") var description: String?
         @Flag(inversion: .prefixedEnableDisable, help: "Whether messages are posted.") var messages: Bool?
 
+        private static let readOnly: Set = [
+            "id", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt",
+        ]
+
         func run() async throws {
-            let present = try await client.call("GET", place.path)
-            var body = JSONWriter()
-            body.object { object in
-                object.member("url", url ?? present?.text(of: "url"))
-                if topic.isEmpty {
-                    object.member("topics", raw: present?["topics"]?.bytes ?? Array("[]".utf8))
-                } else {
-                    object.member("topics", topic.map(\.rawValue))
-                }
-                object.member("description", present?.text(of: "description"))
-                object.member("bundleId", present?.text(of: "bundleId"))
-                object.member("enabled", messages ?? (present?["enabled"]?.isTrue ?? true))
+            let answer = try await client.change(place.path, without: Self.readOnly, mayCreate: false) { draft in
+                try further.apply(to: &draft)
+                draft.set("url", url)
+                var topics = JSONWriter()
+                topics.array(topic.map(\.rawValue)) { writer, topic in writer.string(topic) }
+                if !topic.isEmpty { draft.set("topics", raw: topics.bytes) }
+                draft.set("bundleId", app)
+                draft.set("description", description)
+                draft.set("enabled", messages)
             }
-            client.show(try await client.call("PUT", place.path, body: body.bytes), WebhookCommand.columns)
+            client.show(answer, WebhookCommand.columns)
         }
     }
 
@@ -206,9 +211,5 @@ extension JSONValue {
     fileprivate var count: Int {
         guard case .array(let items) = kind else { return 0 }
         return items.count
-    }
-
-    fileprivate var isTrue: Bool {
-        if case .bool(true) = kind { true } else { false }
     }
 }

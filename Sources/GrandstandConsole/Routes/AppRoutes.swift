@@ -21,10 +21,7 @@ struct AppRoutes: Sendable {
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let bundleID = try visit.bundleID()
-        guard let app = try await apps.app(bundleID) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID).")
-        }
+        let app = try await apps.registered(try visit.bundleID())
         let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
         return .page(AppDetail(app, keyFiles: await keyFiles(of: app), quirks: departures))
     }

@@ -3,12 +3,14 @@ internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/channels`
 struct ChannelRoutes: Sendable {
+    let apps: any AppStore
     let channels: any ChannelStore
 
     var routes: [PageRoute] { [PageRoute("/apps/:bundleId/:environment/channels", .operate, list)] }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try visit.app()
+        _ = try await apps.registered(app.bundleID)
         let isUnmanaged =
             try visit.query.read("managed", "true or false was expected.") { text in
                 text == "false" ? true : text == "true" ? false : nil

@@ -4,6 +4,7 @@ internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/reconciliations`: what was found, and what was done about it.
 struct ReconciliationRoutes: Sendable {
+    let apps: any AppStore
     let store: any ReconciliationStore
 
     var routes: [PageRoute] {
@@ -13,6 +14,7 @@ struct ReconciliationRoutes: Sendable {
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try visit.app()
+        _ = try await apps.registered(app.bundleID)
         var request = visit.page
         request.limit = 20
         let page = try await store.reports(of: app, request)
@@ -24,6 +26,7 @@ struct ReconciliationRoutes: Sendable {
         let app = try visit.app()
         let id = try visit.id(orThrow: .reconciliationNotFound)
         guard let report = try await store.report(id, of: app) else {
+            _ = try await apps.registered(app.bundleID)
             throw Problem(
                 .reconciliationNotFound,
                 "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "

@@ -37,7 +37,7 @@ struct ReconciliationReading: Sendable {
 
     /// - Throws: `malformed-json`, which the database does not hold.
     init(_ bytes: [UInt8]) throws(Problem) {
-        let json = try JSONValue(parsing: bytes)
+        let json = try JSONValue(parsing: bytes, maximumValues: .max)
         id = json.text("id")
         actor = json.text("actor")
         startedAt = json.text("startedAt")

@@ -5,13 +5,16 @@ internal import Grandstand
 struct LiveAudience {
     struct Member {
         let id: UUID
+        /// The key that asked.
+        let reader: UUID
         /// The tag of the last update the reader has from an earlier stream.
         let seen: String?
         let continuation: AsyncStream<LiveUpdate>.Continuation
         var isNew = true
 
-        init(id: UUID, seen: String?, _ continuation: AsyncStream<LiveUpdate>.Continuation) {
+        init(id: UUID, reader: UUID, seen: String?, _ continuation: AsyncStream<LiveUpdate>.Continuation) {
             self.id = id
+            self.reader = reader
             self.seen = seen
             self.continuation = continuation
         }
@@ -23,30 +26,46 @@ struct LiveAudience {
         var members: [UUID: Member] = [:]
     }
 
+    /// Why somebody is not let in.
+    enum Refusal {
+        /// No place is left, or the server stops.
+        case full
+        /// The reader's key has as many places as it may have.
+        case keyHasAll
+    }
+
     private let maximum: Int
+    private let maximumPerKey: Int
+    private var byReader: [UUID: Int] = [:]
     private var views: [LiveSubject: View] = [:]
     private var subjects: [EventKey: Set<LiveSubject>] = [:]
     private var marked: Set<LiveSubject> = []
     private var isClosed = false
     private(set) var count = 0
 
-    init(maximum: Int) { self.maximum = maximum }
+    init(maximum: Int, maximumPerKey: Int) {
+        self.maximum = maximum
+        self.maximumPerKey = maximumPerKey
+    }
 
     var isEmpty: Bool { count == 0 }
 
-    /// - Returns: whether there was room.
-    mutating func add(_ member: Member, to subject: LiveSubject) -> Bool {
-        guard !isClosed, count < maximum else { return false }
+    /// - Returns: `nil` when there was room.
+    mutating func add(_ member: Member, to subject: LiveSubject) -> Refusal? {
+        guard !isClosed, count < maximum else { return .full }
+        guard byReader[member.reader, default: 0] < maximumPerKey else { return .keyHasAll }
         count += 1
+        byReader[member.reader, default: 0] += 1
         views[subject, default: View()].members[member.id] = member
         subjects[subject.key, default: []].insert(subject)
         marked.insert(subject)
-        return true
+        return nil
     }
 
     mutating func remove(_ id: UUID, from subject: LiveSubject) {
-        guard views[subject]?.members.removeValue(forKey: id) != nil else { return }
+        guard let member = views[subject]?.members.removeValue(forKey: id) else { return }
         count -= 1
+        if let left = byReader[member.reader] { byReader[member.reader] = left > 1 ? left - 1 : nil }
         guard views[subject]?.members.isEmpty ?? false else { return }
         views[subject] = nil
         marked.remove(subject)

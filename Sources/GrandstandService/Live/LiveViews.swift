@@ -12,6 +12,8 @@ package final class LiveViews: Service {
     package struct Settings: Sendable {
         /// Streams of this process.
         package var maximumStreams: Int
+        /// Of these, of one key: no key takes all.
+        package var maximumPerKey: Int
         /// Updates that may wait for a reader.
         package var buffer = 64
         /// The shortest time between two reads, so that changes that come together are read together.
@@ -23,7 +25,10 @@ package final class LiveViews: Service {
         /// Seconds after which a replica that died is not notified any more.
         package var lease: TimeInterval = 30
 
-        package init(maximumStreams: Int) { self.maximumStreams = maximumStreams }
+        package init(maximumStreams: Int, maximumPerKey: Int) {
+            self.maximumStreams = maximumStreams
+            self.maximumPerKey = maximumPerKey
+        }
     }
 
     private let replica = UUID()
@@ -31,7 +36,7 @@ package final class LiveViews: Service {
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let logger: Logger
+    private let outages: OutageLog
     private let audience: Mutex<LiveAudience>
     private let doorbell = Doorbell()
 
@@ -43,8 +48,9 @@ package final class LiveViews: Service {
         self.signals = signals
         self.settings = settings
         self.now = now
-        self.logger = logger
-        audience = Mutex(LiveAudience(maximum: settings.maximumStreams))
+        outages = OutageLog("live views could not be read", logger)
+        audience = Mutex(
+            LiveAudience(maximum: settings.maximumStreams, maximumPerKey: settings.maximumPerKey))
     }
 
     /// Begins a view: a snapshot, unless the reader has it, then changes. The stream ends when the server stops, and when
@@ -52,9 +58,11 @@ package final class LiveViews: Service {
     ///
     /// It ends, too, when the event is out of the reader's reach.
     ///
-    /// - Parameter seen: the tag of the last update the reader has.
-    /// - Throws: `stream-unavailable`.
-    package func open(_ subject: LiveSubject, seen: String?) throws(Problem) -> LiveView {
+    /// - Parameters:
+    ///   - seen: the tag of the last update the reader has.
+    ///   - reader: the key that asks.
+    /// - Throws: `stream-unavailable`; `rate-limited` when the reader's key has as many as it may.
+    package func open(_ subject: LiveSubject, seen: String?, for reader: APIKey) throws(Problem) -> LiveView {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(settings.buffer))
         let id = UUID()
@@ -62,8 +70,16 @@ package final class LiveViews: Service {
             self?.audience.withLock { $0.remove(id, from: subject) }
             self?.doorbell.ring()
         }
-        let isIn = audience.withLock { $0.add(LiveAudience.Member(id: id, seen: seen, continuation), to: subject) }
-        guard isIn else {
+        let member = LiveAudience.Member(id: id, reader: reader.id, seen: seen, continuation)
+        switch audience.withLock({ $0.add(member, to: subject) }) {
+        case nil: break
+        case .keyHasAll:
+            throw Problem(
+                .rateLimited,
+                "The key \(reader.name) has \(settings.maximumPerKey) streams open here, as many as one key may have. "
+                    + "Close one, use another key, or raise GRANDSTAND_STREAMS_PER_KEY.",
+                members: [("limit", .integer(settings.maximumPerKey))], retryAfter: 2)
+        case .full:
             throw Problem(
                 .streamUnavailable,
                 "This server has \(settings.maximumStreams) streams open, or is stopping. Try again.", retryAfter: 2)
@@ -136,9 +152,12 @@ package final class LiveViews: Service {
                 let gone = reach == .all ? [] : Set(subjects).subtracting(boards.keys)
                 for continuation in audience.withLock({ $0.show(boards, gone: gone) }) { continuation.finish() }
             }
+            outages.worked()
         } catch {
+            // Stopping: a query may say so in words of its own.
+            guard !Task.isCancelled else { return }
             audience.withLock { $0.mark(subjects) }
-            logger.failed("live views could not be read; trying again", error, at: .warning)
+            outages.failed(error)
             try? await Task.sleep(for: .milliseconds(500))
             doorbell.ring()
         }

@@ -49,7 +49,10 @@ extension LookupReplica: Service {
                     readAt = .now
                 }
                 let hasRead = try await readChanged()
-                if isDue { confirm(moment) }
+                if isDue {
+                    confirm(moment)
+                    confirming.worked()
+                }
                 if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
                     tidiedAt = .now
                     try await source.tidy()
@@ -57,7 +60,9 @@ extension LookupReplica: Service {
                 // A single change is read at once; what follows it closely is read together.
                 if hasRead { try await Task.sleep(for: settings.pace) }
             } catch {
-                logger.debug("lookups could not be confirmed", metadata: ["error": "\(error)"])
+                // Stopping: a query may say so in words of its own.
+                guard !Task.isCancelled else { return }
+                confirming.failed(error)
                 await pause()
                 continue
             }
@@ -133,8 +138,10 @@ extension LookupReplica: Service {
             if backlog.withLock(\.needsReading) {
                 do {
                     try await rebuild()
+                    reading.worked()
                 } catch {
-                    logger.debug("events could not be read", metadata: ["error": "\(error)"])
+                    guard !Task.isCancelled else { return }
+                    reading.failed(error)
                     await pause()
                 }
             } else {

@@ -66,6 +66,8 @@ package final class LookupReplica: Sendable {
     let keys: (any KeyMemory)?
     let now: @Sendable () -> Date
     let logger: Logger
+    let confirming: OutageLog
+    let reading: OutageLog
     let readerBell = Doorbell()
     let rebuilderBell = Doorbell()
     let backlog = Mutex(LookupBacklog())
@@ -84,6 +86,8 @@ package final class LookupReplica: Sendable {
         self.now = now
         self.logger = logger
         marks = LookupMarks(patience: settings.patience)
+        confirming = OutageLog("lookups could not be confirmed; they are answered from memory", logger)
+        reading = OutageLog("the events for lookups could not be read", logger)
         state = Mutex(State(questions: RecentQuestions(now: now())))
     }
 

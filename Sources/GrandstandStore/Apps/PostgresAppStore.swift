@@ -9,44 +9,69 @@ package struct PostgresAppStore: AppStore {
 
     package init(_ database: Database) { self.database = database }
 
-    package func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool) {
+    package func put(
+        _ app: App, by actor: AuditActor, if condition: WriteCondition
+    ) async throws -> (app: App, created: Bool) {
         do {
-            let created = try await database.transaction { connection in
-                let rows = try await connection.query(
-                    """
-                    insert into apps as a
-                        (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
-                    values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
-                        \(app.channelLimit), \(app.updatedAt), \(app.updatedAt))
-                    on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
-                        key_id = excluded.key_id, channel_limit = excluded.channel_limit,
-                        updated_at = excluded.updated_at
-                    returning xmax = 0 as created
-                    """)
-                for environment in APNsEnvironment.allCases {
-                    let override = app.overrides[environment]
-                    try await connection.query(
-                        """
-                        insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
-                        values (\(app.bundleID.rawValue), \(environment.rawValue)::environment,
-                            \(override?.teamID), \(override?.keyID), \(app.updatedAt))
-                        on conflict (bundle_id, environment) do update
-                            set team_id = excluded.team_id, key_id = excluded.key_id
-                        """)
-                }
-                let created = try rows.first?.decode(Bool.self, "created") ?? false
-                try await connection.query(
-                    AuditRows(by: actor, at: app.updatedAt).insert(
-                        created ? .appRegistered : .appChanged, .init(bundleID: app.bundleID)))
-                return created
-            }
-            return (try await self.app(app.bundleID) ?? app, created)
+            return try await write(app, by: actor, if: condition)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            // Two that register the same app at once: the second changes it, if it may.
+            if try await self.app(app.bundleID)?.bundleID == app.bundleID {
+                return try await write(app, by: actor, if: condition)
+            }
             throw Problem(
                 .appExists,
                 "An app whose bundle ID differs from \(app.bundleID) only in its capitals exists; Apple treats both as "
                     + "one topic. Use the registered spelling.")
         }
+    }
+
+    private func write(
+        _ app: App, by actor: AuditActor, if condition: WriteCondition
+    ) async throws -> (app: App, created: Bool) {
+        let created = try await database.transaction { connection in
+            if condition != .none {
+                try await Self.check(condition, app.bundleID, on: connection)
+            }
+            let rows = try await connection.query(
+                """
+                insert into apps as a
+                    (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
+                values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
+                    \(app.channelLimit), \(app.updatedAt), \(app.updatedAt))
+                on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
+                    key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+                    updated_at = excluded.updated_at
+                returning xmax = 0 as created
+                """)
+            for environment in APNsEnvironment.allCases {
+                let override = app.overrides[environment]
+                try await connection.query(
+                    """
+                    insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
+                    values (\(app.bundleID.rawValue), \(environment.rawValue)::environment,
+                        \(override?.teamID), \(override?.keyID), \(app.updatedAt))
+                    on conflict (bundle_id, environment) do update
+                        set team_id = excluded.team_id, key_id = excluded.key_id
+                    """)
+            }
+            let created = try rows.first?.decode(Bool.self, "created") ?? false
+            // Made by somebody else since it was looked for.
+            if condition == .absent, !created { try condition.check(0) }
+            try await connection.query(
+                AuditRows(by: actor, at: app.updatedAt).insert(
+                    created ? .appRegistered : .appChanged, .init(bundleID: app.bundleID)))
+            return created
+        }
+        return (try await self.app(app.bundleID) ?? app, created)
+    }
+
+    private static func check(
+        _ condition: WriteCondition, _ bundleID: BundleID, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            "select version from apps where bundle_id = \(bundleID.rawValue) for update")
+        try condition.check(try rows.first?.decode("version"))
     }
 
     package func app(_ bundleID: BundleID) async throws -> App? {
@@ -90,7 +115,7 @@ package struct PostgresAppStore: AppStore {
     }
 
     private static let selection: PostgresQuery = """
-        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at,
+        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version,
             d.team_id as development_team_id, d.key_id as development_key_id,
             p.team_id as production_team_id, p.key_id as production_key_id
         from apps a
@@ -110,6 +135,7 @@ package struct PostgresAppStore: AppStore {
             bundleID: try row.word("bundle_id"), name: try row.decode("name"),
             credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
             overrides: overrides, channelLimit: try row.decode("channel_limit"),
-            createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"))
+            createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
+            version: try row.decode("version"))
     }
 }

@@ -5,13 +5,17 @@ internal import Postgres
 
 extension PostgresEventStore {
     package func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
+        now: Date
     ) async throws -> (event: Event, created: Bool) {
         let created = try await database.transaction { connection in
+            if condition != .none { try await Self.check(condition, specification.key, within: reach, on: connection) }
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that somebody else made a moment ago is seen, too.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, on: connection)
+                // Made by somebody else since it was looked for.
+                if condition == .absent { try condition.check(0) }
             }
             if written == .over {
                 try await Self.reopen(specification, by: actor, now: now, on: connection)
@@ -37,6 +41,16 @@ extension PostgresEventStore {
         case changed
         /// Nothing was written.
         case over
+    }
+
+    /// Locks the event, and refuses another version of it than the writer knows; a version says nothing to strangers.
+    private static func check(
+        _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            "select version from events where key = \(key.rawValue) for no key update")
+        try await EventReach.require(reach, event: key, on: connection)
+        try condition.check(try rows.first?.decode("version"))
     }
 
     /// Writes the event's own row, and holds its lock until the commit.

@@ -37,7 +37,7 @@ package struct PostgresEventStore: EventStore {
 
     static let columns: PostgresQuery = """
         e.key, e.name, e.kind, e.starts_at, e.ends_at, e.channels_open_at, e.metadata, e.created_at, e.updated_at,
-        e.first_update_at, e.ended_at, e.cancelled_at
+        e.first_update_at, e.ended_at, e.cancelled_at, e.version
         """
 
     /// `Event.State` as an expression, for filters; a test holds the two together.
@@ -97,7 +97,8 @@ package struct PostgresEventStore: EventStore {
                     return Audience.ChannelStatus(
                         channel: isGone ? nil : channel, channelsOpenAt: channelsOpenAt, now: now)
                 },
-                createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"))
+                createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
+                version: try row.decode("version"))
         }
     }
 }

@@ -27,15 +27,22 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
 
     private let store: PostgresKeyStore
     private let staleLimit: TimeInterval
+    private let outages: (any OutageReporter)?
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let questions: KeyQuestions
 
-    /// - Parameter staleLimit: seconds for which keys are believed that cannot be confirmed.
-    package init(_ store: PostgresKeyStore, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date) {
+    /// - Parameters:
+    ///   - staleLimit: seconds for which keys are believed that cannot be confirmed.
+    ///   - outages: hears when they cannot be read.
+    package init(
+        _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: (any OutageReporter)? = nil,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.store = store
         self.staleLimit = staleLimit
+        self.outages = outages
         self.now = now
         questions = KeyQuestions { try await store.keys(hashes: $0) }
     }
@@ -73,7 +80,15 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
             state.epoch += 1
             return state.epoch
         }
-        guard let current = try? await store.validKeys() else { return false }
+        let current: [SecretHash: APIKey]
+        do {
+            current = try await store.validKeys()
+        } catch {
+            // Stopping: a query may say so in words of its own.
+            if !Task.isCancelled { outages?.failed(error) }
+            return false
+        }
+        outages?.worked()
         state.withLock { state in
             // A change that came meanwhile is read next.
             guard state.epoch == epoch else { return }

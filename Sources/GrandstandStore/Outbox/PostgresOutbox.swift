@@ -33,13 +33,15 @@ package struct PostgresOutbox: Outbox {
     ///   - calls: other connections for calls with many, for reading and withdrawing; `nil`: the same.
     ///   - dispatch: others for claiming and settling; `nil`: the same.
     ///   - departures: where what is accepted may be claimed at once; `nil`: nowhere.
+    ///   - outages: hears when the loops cannot be woken.
     package init(
-        _ database: Database, calls: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil
+        _ database: Database, calls: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
+        outages: (any OutageReporter)? = nil
     ) {
         self.database = database
         self.calls = calls ?? database
         self.dispatch = dispatch ?? database
-        let wakeUps = WakeUps(self.dispatch)
+        let wakeUps = WakeUps(self.dispatch, outages: outages)
         let desk = AcceptanceDesk(database: database, wakeUps: wakeUps, departures: departures)
         self.desk = desk
         callsDesk = AcceptanceDesk(database: self.calls, wakeUps: wakeUps, departures: departures)

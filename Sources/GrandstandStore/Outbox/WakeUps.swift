@@ -15,9 +15,13 @@ final class WakeUps: Sendable {
     }
 
     private let database: Database
+    private let outages: (any OutageReporter)?
     private let state = Mutex(State())
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: Database, outages: (any OutageReporter)?) {
+        self.database = database
+        self.outages = outages
+    }
 
     /// Wakes whoever waits for these topics, soon.
     func send(_ topics: Set<WakeTopic>) {
@@ -33,8 +37,13 @@ final class WakeUps: Sendable {
 
     private func sendAll() async {
         while let topics = next() {
-            // A database that is away is found again by the poll.
-            _ = try? await database.query(Self.wake(topics))
+            // The loops' poll finds what this did not tell.
+            do {
+                try await database.query(Self.wake(topics))
+                outages?.worked()
+            } catch {
+                outages?.failed(error)
+            }
         }
     }
 

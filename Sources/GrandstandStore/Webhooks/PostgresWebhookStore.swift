@@ -15,6 +15,7 @@ package struct PostgresWebhookStore: WebhookStore {
         let secret = WebhookSecret.random()
         let webhook = try await database.transaction { connection in
             let bundleID = try await Self.registered(draft.bundleID, on: connection)
+            try await Self.refuseTooMany(for: bundleID, on: connection)
             let row = try await connection.query(
                 """
                 insert into webhooks (id, url, description, topics, bundle_id, state, secret, created_at, updated_at)
@@ -32,10 +33,18 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     package func replace(
-        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, now: Date
+        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> Webhook? {
         try await database.transaction { connection in
             let bundleID = try await Self.registered(draft.bundleID, on: connection)
+            let known = try await connection.query("select bundle_id from webhooks where id = \(id)")
+            guard let old = known.first else { return nil }
+            let isAnothers = try old.decode(String?.self, "bundle_id") != bundleID?.rawValue
+            // One that stays where it is may stay, however many there are.
+            if isAnothers { try await Self.refuseTooMany(for: bundleID, on: connection) }
+            let present = try await connection.query(
+                "select version from webhooks where id = \(id) for no key update")
+            try condition.check(try present.first?.decode("version"))
             let row = try await connection.query(
                 """
                 update webhooks set url = \(draft.url.rawValue), description = \(draft.description),
@@ -111,13 +120,30 @@ package struct PostgresWebhookStore: WebhookStore {
         _ bundleID: BundleID?, on connection: PostgresConnection
     ) async throws -> BundleID? {
         guard let bundleID else { return nil }
-        let rows = try await connection.query("select bundle_id from apps where topic = \(bundleID.topic)")
+        let rows = try await connection.query(
+            "select bundle_id from apps where topic = \(bundleID.topic) for key share")
         guard let row = rows.first else {
             throw Problem(
                 .invalidRequest, "The webhook is for an app that is not registered.",
                 errors: [FieldError(pointer: "/bundleId", detail: "There is no app \(bundleID). Register it first.")])
         }
         return try row.word("bundle_id")
+    }
+
+    /// Holds a lock until the commit, so that two that come together are counted one after the other. The app is locked
+    /// before it, as whoever removes an app and its webhooks does.
+    private static func refuseTooMany(for bundleID: BundleID?, on connection: PostgresConnection) async throws {
+        try await connection.query("lock table webhooks in share row exclusive mode")
+        let rows = try await connection.query(
+            "select count(*) as n from webhooks where bundle_id is not distinct from \(bundleID?.rawValue)::text")
+        let count = try rows.first?.decode(Int.self, "n") ?? 0
+        guard count >= Webhook.limit else { return }
+        let whose = bundleID.map { "The app \($0) has" } ?? "There are"
+        throw Problem(
+            .webhookLimit,
+            "\(whose) \(count) webhooks\(bundleID == nil ? " for all apps" : ""), as many as there may be. Delete one, or "
+                + "have one receiver pass its messages on.",
+            members: [("limit", .integer(Webhook.limit))])
     }
 
     private static func state(_ draft: WebhookDraft) -> Webhook.State { draft.isEnabled ? .enabled : .disabled }
@@ -138,7 +164,7 @@ package struct PostgresWebhookStore: WebhookStore {
 
     static let columns: PostgresQuery = """
         id, url, description, topics::text[] as topics, bundle_id, state, reason, failing_since, previous_secret_until,
-        created_at, updated_at
+        created_at, updated_at, version
         """
 
     static func webhook(_ row: PostgresRow) throws -> Webhook {
@@ -152,6 +178,6 @@ package struct PostgresWebhookStore: WebhookStore {
                 isEnabled: state == .enabled),
             state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
             previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),
-            updatedAt: try row.decode("updated_at"))
+            updatedAt: try row.decode("updated_at"), version: try row.decode("version"))
     }
 }

@@ -27,8 +27,11 @@ private struct Listener: Sendable {
     let pool: PostgresPool
     let channels: [String]
 
+    private var names: Logger.Metadata { ["channels": "\(channels.joined(separator: ", "))"] }
+
     func run(_ yield: @Sendable (PostgresNotification) -> Void) async {
         var backoff = Backoff()
+        var isInterrupted = false
         while !Task.isCancelled, !pool.isClosed {
             do {
                 let generation = pool.generation
@@ -41,10 +44,16 @@ private struct Listener: Sendable {
                 }
                 yield(.listening)
                 backoff = Backoff()
+                if isInterrupted { pool.logger.notice("listening again", metadata: names) }
+                isInterrupted = false
                 try await hear(connection, yield)
             } catch {
                 if Task.isCancelled || pool.isClosed { return }
-                pool.logger.debug("listening was interrupted", metadata: ["error": "\(error)"])
+                // Once for an outage, however often it is tried again.
+                pool.logger.log(
+                    level: isInterrupted ? .debug : .warning, "notifications are not heard; trying again",
+                    metadata: names.merging(["error": "\(error)"]) { $1 })
+                isInterrupted = true
                 try? await Task.sleep(for: backoff.next())
             }
         }

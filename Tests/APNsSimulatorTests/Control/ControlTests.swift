@@ -22,6 +22,9 @@ struct ControlTests {
             #expect(try await stage.call("GET", "/apps/a/staging/channels").status == 400)
             #expect(try await stage.call("GET", "/journal?colour=red").status == 400)
             #expect(try await stage.call("GET", "/%ff").status == 400)
+            let many = try await stage.call("POST", "/faults", "[" + String(repeating: "0,", count: 300_000) + "0]")
+            #expect(many.status == 400)
+            #expect((many.json["error"] as? String)?.contains("more than 250000 values") == true)
         }
     }
 

@@ -292,7 +292,8 @@ private struct Nothing: LookupSource, EventStore {
         of names: Set<LookupName>, contentState: Bool, now: Date
     ) async throws -> [LookupName: LookupEntry] { throw NotScripted() }
     func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
+        now: Date
     ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
     func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
     func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {

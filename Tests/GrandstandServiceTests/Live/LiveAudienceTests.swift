@@ -19,11 +19,11 @@ struct LiveAudienceTests {
     }
 
     private static func member(
-        seen: String? = nil, buffer: Int = 8
+        seen: String? = nil, buffer: Int = 8, reader: UUID = UUID()
     ) -> (LiveAudience.Member, AsyncStream<LiveUpdate>) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(buffer))
-        return (LiveAudience.Member(id: UUID(), seen: seen, continuation), stream)
+        return (LiveAudience.Member(id: UUID(), reader: reader, seen: seen, continuation), stream)
     }
 
     /// What a mutating call returned: the macro would call it on a constant.
@@ -40,12 +40,12 @@ struct LiveAudienceTests {
     }
 
     @Test func `a snapshot to new readers, changes to the others, nothing twice`() async {
-        var audience = LiveAudience(maximum: 3)
+        var audience = LiveAudience(maximum: 3, maximumPerKey: 3)
         let (first, firstStream) = Self.member()
         let (second, secondStream) = Self.member()
-        expect(audience.add(first, to: key))
+        expect(audience.add(first, to: key) == nil)
         _ = audience.show([key: Self.board(key, 1)])
-        expect(audience.add(second, to: key))
+        expect(audience.add(second, to: key) == nil)
         _ = audience.show([key: Self.board(key, 2)])
         _ = audience.show([key: Self.board(key, 2)])
         for continuation in audience.close() { continuation.finish() }
@@ -60,9 +60,9 @@ struct LiveAudienceTests {
     }
 
     @Test func `who has seen the board gets no snapshot`() async {
-        var audience = LiveAudience(maximum: 1)
+        var audience = LiveAudience(maximum: 1, maximumPerKey: 1)
         let (member, stream) = Self.member(seen: Self.board(key, 1).tag)
-        expect(audience.add(member, to: key))
+        expect(audience.add(member, to: key) == nil)
         _ = audience.show([key: Self.board(key, 1)])
         _ = audience.show([key: Self.board(key, 2)])
         for continuation in audience.close() { continuation.finish() }
@@ -71,7 +71,7 @@ struct LiveAudienceTests {
     }
 
     @Test func `a reader that does not keep up is to be ended, and no other`() {
-        var audience = LiveAudience(maximum: 2)
+        var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let (slow, slowStream) = Self.member(buffer: 1)
         let (quick, quickStream) = Self.member()
         _ = audience.add(slow, to: key)
@@ -83,7 +83,7 @@ struct LiveAudienceTests {
     }
 
     @Test func `one event is read once for each reach, and who may look no more is ended`() throws {
-        var audience = LiveAudience(maximum: 2)
+        var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let bound = LiveSubject(key.key, within: .only([try #require(BundleID(rawValue: "com.example.A"))]))
         let (all, allStream) = Self.member()
         let (some, someStream) = Self.member()
@@ -100,24 +100,40 @@ struct LiveAudienceTests {
     }
 
     @Test func `the number of readers is bounded, and a closed audience takes none`() {
-        var audience = LiveAudience(maximum: 1)
+        var audience = LiveAudience(maximum: 1, maximumPerKey: 1)
         let (first, firstStream) = Self.member()
         let (second, secondStream) = Self.member()
         let (third, thirdStream) = Self.member()
-        expect(audience.add(first, to: key))
-        expect(!audience.add(second, to: other))
+        expect(audience.add(first, to: key) == nil)
+        expect(audience.add(second, to: other) == .full)
         audience.remove(first.id, from: key)
         audience.remove(first.id, from: key)
         #expect(audience.isEmpty)
-        expect(audience.add(second, to: other))
+        expect(audience.add(second, to: other) == nil)
         expect(audience.close().count == 1)
         audience.remove(second.id, from: other)
-        expect(!audience.add(third, to: key))
+        expect(audience.add(third, to: key) == .full)
         withExtendedLifetime((firstStream, secondStream, thirdStream)) {}
     }
 
+    @Test func `no key has more places than its share, and one it gives up is its own again`() {
+        var audience = LiveAudience(maximum: 4, maximumPerKey: 2)
+        let reader = UUID()
+        let mine = (0..<3).map { _ in Self.member(reader: reader) }
+        let (other, otherStream) = Self.member()
+        expect(audience.add(mine[0].0, to: key) == nil)
+        expect(audience.add(mine[1].0, to: self.other) == nil)
+        expect(audience.add(mine[2].0, to: key) == .keyHasAll)
+        expect(audience.add(other, to: key) == nil)
+        audience.remove(mine[0].0.id, from: key)
+        audience.remove(mine[0].0.id, from: key)
+        expect(audience.add(mine[2].0, to: key) == nil)
+        expect(audience.add(mine[0].0, to: key) == .keyHasAll)
+        withExtendedLifetime((mine, otherStream)) {}
+    }
+
     @Test func `only what is looked at is read, once for each mark`() {
-        var audience = LiveAudience(maximum: 2)
+        var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let (member, stream) = Self.member()
         _ = audience.add(member, to: key)
         expect(audience.turn().marked == [key])

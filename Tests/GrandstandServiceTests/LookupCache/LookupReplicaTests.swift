@@ -82,6 +82,27 @@ struct LookupReplicaTests {
         }
     }
 
+    @Test("that memory cannot be confirmed is told once, not twice a second; and that it can again")
+    func told() async throws {
+        let lines = LogLines()
+        let source = LookupWorld.FakeSource()
+        try await LookupWorld.withReplica(source, logger: lines.logger) { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            source.state.withLock { $0.fails = true }
+            var looks = source.looks.stream.makeAsyncIterator()
+            for _ in 1...5 { while await looks.next() == false {} }
+            source.state.withLock { $0.fails = false }
+            while await looks.next() == true {}
+            // Told after the look that worked, so before the next one.
+            _ = await looks.next()
+            #expect(
+                lines.all == [
+                    "warning lookups could not be confirmed; they are answered from memory; trying again",
+                    "notice over: lookups could not be confirmed; they are answered from memory",
+                ])
+        }
+    }
+
     @Test("an unknown event is asked of the database once a second")
     func misses() async throws {
         try await LookupWorld.withReplica { replica, source, _ in

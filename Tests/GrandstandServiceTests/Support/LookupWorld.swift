@@ -112,7 +112,9 @@ enum LookupWorld {
         }
 
         func put(
-            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor,
+            if condition: WriteCondition,
+            now: Date
         ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
         func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
         func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
@@ -143,14 +145,14 @@ enum LookupWorld {
 
     static func withReplica(
         _ source: FakeSource = FakeSource(), settings given: LookupReplica.Settings? = nil,
+        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
         _ body: (LookupReplica, FakeSource, Clock) async throws -> Void
     ) async throws {
         let clock = Clock()
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         let replica = LookupReplica(
-            source: source, events: source, settings: given ?? settings, now: { clock.now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            source: source, events: source, settings: given ?? settings, now: { clock.now }, logger: logger)
         source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
         let running = Task { await replica.run() }
         source.stream.continuation.yield(.listening)

@@ -18,6 +18,7 @@ struct AppTests {
                 ])
             let first = try await stores.apps.put(app)
             #expect(first.created)
+            app.version = first.app.version
             #expect(first.app == app)
             stores.clock.advance(by: 1)
             app.name = "Renamed"
@@ -25,6 +26,8 @@ struct AppTests {
             app.updatedAt = stores.now
             let second = try await stores.apps.put(app)
             #expect(!second.created)
+            #expect(second.app.version > first.app.version)
+            app.version = second.app.version
             #expect(second.app == app)
             #expect(try await stores.apps.app(.sample("COM.EXAMPLE.GOAL")) == app)
             #expect(try await stores.apps.app(.sample("com.example.None")) == nil)

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
 internal import Postgres
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -29,6 +30,28 @@ struct CachedKeyTests {
             #expect(try await cached.authenticate(secret) == nil)
             #expect(cached.known(other)?.name == "o")
         }
+    }
+
+    @Test("that keys cannot be read is told, and that they can")
+    func told() async throws {
+        let reporter = Reporter()
+        try await withStores { stores in
+            let cached = CachedKeyStore(stores.keys, outages: reporter, now: { stores.now })
+            #expect(await cached.reload())
+            #expect(reporter.story == ["worked"])
+            try await stores.pool.query("alter table api_keys rename to elsewhere")
+            #expect(await !cached.reload())
+            try await stores.pool.query("alter table elsewhere rename to api_keys")
+            #expect(await cached.reload())
+            #expect(reporter.story == ["worked", "failed", "worked"])
+        }
+    }
+
+    private final class Reporter: OutageReporter {
+        private let told = Mutex<[String]>([])
+        var story: [String] { told.withLock { $0 } }
+        func failed(_ error: any Error) { told.withLock { $0.append("failed") } }
+        func worked() { told.withLock { $0.append("worked") } }
     }
 
     @Test("a key revoked here is refused here at once")

@@ -216,7 +216,8 @@ struct WebhookOutboxTests {
             // Enabled again by hand, it begins anew.
             var draft = now.draft
             draft.isEnabled = true
-            let enabled = try await hooks.webhooks.replace(webhook.id, with: draft, by: .server, now: hooks.stores.now)
+            let enabled = try await hooks.webhooks.replace(
+                webhook.id, with: draft, by: .server, if: .none, now: hooks.stores.now)
             #expect(enabled?.state == .enabled)
             #expect(enabled?.reason == nil)
             #expect(enabled?.failingSince == nil)

@@ -36,6 +36,24 @@ struct JSONFieldsTests {
         }
     }
 
+    @Test("of many faults the first are told, and how many more there are")
+    func many() throws {
+        let names = (0..<1_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
+        var fields = try fields("{\(names)}")
+        fields.fault("f0", "It is wrong, too.")
+        var outer = try self.fields(#"{"g": 1}"#)
+        outer.absorb(fields)
+        #expect { try outer.finish() } throws: { error in
+            guard let problem = error as? Problem else { return false }
+            // 1,001 unknown ones and the fault, less those that are told.
+            return problem.kind == .unknownField && problem.errors.count == FaultList.limit
+                && problem.errors.first?.pointer == "/f0"
+                && problem.detail.hasSuffix(" 952 more places are wrong and not listed.")
+        }
+        let list = (0..<60).map { FieldError(pointer: "/\($0)", detail: "Wrong.") }
+        #expect(Problem(.invalidRequest, "No.", errors: list).errors.count == FaultList.limit)
+    }
+
     @Test(
         "times are read with any offset",
         arguments: [

@@ -55,6 +55,21 @@ struct JSONParserTests {
         #expect { try parse(deep) } throws: { ($0 as? Problem)?.detail.contains("nested deeper") ?? false }
     }
 
+    @Test("values are counted, nested ones and members too: one more than the limit is refused, and says so")
+    func values() throws {
+        func parse(_ text: String, _ limit: Int) throws(Problem) {
+            _ = try JSONValue(parsing: Array(text.utf8), maximumValues: limit)
+        }
+        let text = #"{"a": [1, {"b": null}], "c": "d"}"#
+        try parse(text, 6)
+        let problem = #expect(throws: Problem.self) { try parse(text, 5) }
+        #expect(problem?.kind == .bodyTooLarge)
+        #expect(problem?.members == [.init(name: "limit", value: .integer(5))])
+        #expect(problem?.detail.contains("more than 5 JSON values") == true)
+        let zeros = "[" + String(repeating: "0,", count: JSONParser.maximumValues) + "0]"
+        #expect(throws: Problem.self) { try self.parse(zeros) }
+    }
+
     @Test("invalid UTF-8 is found where it stands")
     func utf8() {
         let bytes = Array("{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8)

@@ -1,0 +1,31 @@
+/// What a writer says of the thing it writes (RFC 9110, 13.1), so that of two who change it at a time neither undoes the
+/// other's change unseen.
+package enum WriteCondition: Sendable, Hashable {
+    /// Whatever is there.
+    case none
+    /// `If-None-Match: *`: nothing is there.
+    case absent
+    /// `If-Match: *`: something is there.
+    case present
+    /// `If-Match` with the tags of versions: one of them is there.
+    case versions(Set<Int>)
+
+    /// - Parameter version: of what is there; `nil`: nothing.
+    /// - Throws: `version-mismatch`.
+    package func check(_ version: Int?) throws(Problem) {
+        switch self {
+        case .none: return
+        case .absent where version == nil: return
+        case .present where version != nil: return
+        case .versions(let wanted) where version.map(wanted.contains) ?? false: return
+        case .absent: throw Problem(.versionMismatch, "There is one already, and If-None-Match: * asks for none.")
+        case .present, .versions:
+            throw Problem(
+                .versionMismatch,
+                version == nil
+                    ? "There is none, and If-Match asks for one."
+                    : "It was changed since you read it. GET it again, and send your change with the ETag of that answer."
+            )
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+/// The version of what a PUT sets, as `ETag` and `If-Match` carry it.
+///
+/// In the strong form, for `If-Match` compares strongly (RFC 9110, 13.1.1). It names what was declared, and does not change
+/// with what the server adds to an answer, such as the state of a channel; no cache is told to rely on it (`no-store`).
+enum VersionTag {
+    static func text(_ version: Int) -> String { "\"\(version)\"" }
+}
+
+extension HTTPFields {
+    static func version(_ version: Int) -> HTTPFields { [.eTag: VersionTag.text(version)] }
+}
+
+extension Request {
+    /// What the writer asks of the thing it writes.
+    ///
+    /// - Throws: `invalid-request` for anything but ETags of ours, or `*`.
+    func writeCondition() throws(Problem) -> WriteCondition {
+        switch (headers[.ifMatch], headers[.ifNoneMatch]) {
+        case (nil, nil): return .none
+        case (let tags?, nil): return try Self.versions(tags)
+        case (nil, "*"?): return .absent
+        case (nil, _?):
+            throw Self.refusal("If-None-Match", "Only * goes with PUT: the thing is to be made, not changed.")
+        case (_?, _?):
+            throw Self.refusal("If-None-Match", "If-Match and If-None-Match exclude each other; send one of them.")
+        }
+    }
+
+    private static func versions(_ tags: String) throws(Problem) -> WriteCondition {
+        if tags == "*" { return .present }
+        var versions: Set<Int> = []
+        for tag in tags.split(separator: ",") {
+            let text = tag.filter { $0 != " " && $0 != "\t" }
+            guard text.count > 2, text.hasPrefix("\"") || text.hasPrefix("W/\""), text.hasSuffix("\"") else {
+                throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
+            }
+            // A weak tag matches nothing here; nor does one that we did not give.
+            if let version = Int(text.dropFirst().dropLast()) { versions.insert(version) }
+        }
+        return .versions(versions)
+    }
+
+    private static func refusal(_ header: String, _ detail: String) -> Problem {
+        Problem(.invalidRequest, "Correct the header \(header).", errors: [FieldError(pointer: header, detail: detail)])
+    }
+}

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import Grandstand
+internal import GrandstandApp
+
+/// The body of a request as a verb puts it together: members by name, each some JSON text.
+struct Draft {
+    private var members: [(name: String, json: [UInt8])] = []
+
+    /// Of a thing that is not there yet.
+    init() {}
+
+    /// What a GET said, as far as a PUT takes it.
+    ///
+    /// - Parameter readOnly: what it does not take. Not the other way round: a field that only a newer server knows is
+    ///   written back, or refused by name, but never dropped in silence.
+    init(_ present: JSONValue, without readOnly: Set<String>) {
+        guard case .object(let all) = present.kind else { return }
+        for member in all where !readOnly.contains(member.name) { set(member.name, raw: member.value.bytes) }
+    }
+
+    var bytes: [UInt8] {
+        var body = JSONWriter()
+        body.object { object in
+            for member in members {
+                object.name(dynamic: member.name)
+                object.raw(member.json)
+            }
+        }
+        return body.bytes
+    }
+
+    subscript(name: String) -> JSONValue? {
+        members.first { $0.name == name }.flatMap { try? JSONValue(parsing: $0.json) }
+    }
+
+    /// Sets a member; `nil` leaves it as it is, `null` takes it away.
+    mutating func set(_ name: String, raw json: [UInt8]?) {
+        guard let json else { return }
+        let place = members.firstIndex { $0.name == name }
+        if json == Array("null".utf8) {
+            if let place { members.remove(at: place) }
+        } else if let place {
+            members[place].json = json
+        } else {
+            members.append((name, json))
+        }
+    }
+
+    mutating func set(_ name: String, _ text: String?) { set(name, raw: text.map { Array(JSONText.quoted($0).utf8) }) }
+
+    mutating func set(_ name: String, _ number: Int?) { set(name, raw: number.map { Array(String($0).utf8) }) }
+
+    mutating func set(_ name: String, _ flag: Bool?) { set(name, raw: flag.map { Array(String($0).utf8) }) }
+
+    /// A list of objects with these texts as members, in order; an empty list leaves the member as it is.
+    mutating func set(_ name: String, _ names: [StaticString], of items: [[String]]) {
+        guard !items.isEmpty else { return }
+        var list = JSONWriter()
+        list.array(items) { writer, item in
+            writer.object { object in for (name, text) in zip(names, item) { object.member(name, text) } }
+        }
+        set(name, raw: list.bytes)
+    }
+}
+
+/// Fields of the API that have no option of their own, and the way to take one away.
+struct FurtherFields: ParsableArguments {
+    @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null takes a field away.")
+    var fields: String?
+
+    /// Options come after it, and win.
+    func apply(to draft: inout Draft) throws {
+        guard let fields else { return }
+        guard case .object(let members) = try JSONValue(parsing: json("--fields", fields)).kind else {
+            throw StartError("--fields: a JSON object was expected")
+        }
+        for member in members { draft.set(member.name, raw: member.value.bytes) }
+    }
+}
+
+/// The parts of `A:B:C`.
+///
+/// - Throws: `ValidationError` for another number of them.
+func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == form.split(separator: ":").count else {
+        throw ValidationError("\(option) \(text): \(form) was expected.")
+    }
+    return parts
+}

@@ -1,0 +1,117 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Testing
+
+/// What one caller may cost: values and faults in a body, webhooks, streams. And a typo in an app's name is told.
+@Suite(.timeLimit(.minutes(3)))
+struct LimitTests {
+    @Test func `a body of two million zeros is refused, and names the limit`() async throws {
+        try await Stage.with { stage in
+            let zeros = "[" + String(repeating: "0,", count: 2_000_000) + "0]"
+            let answer = try await stage.api("POST", "/v1/broadcasts", #"{"items": \#(zeros)}"#)
+            #expect(answer.status == 413)
+            #expect(answer.slug == "body-too-large")
+            #expect(answer.json["limit"]?.int == 250_000)
+        }
+    }
+
+    @Test func `a body that is nothing but faults gets the first of them`() async throws {
+        try await Stage.with { stage in
+            let fields = (0..<4_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
+            let answer = try await stage.api("PUT", "/v1/events/derby", "{\(fields)}")
+            #expect(answer.status == 422)
+            #expect(answer.pointers.count == 50)
+            #expect(answer.json["detail"]?.string?.contains("more places are wrong and not listed") == true)
+        }
+    }
+
+    @Test func `an app that does not exist is told from one that has nothing`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let id = UUID().uuidString
+            let update = #"{"event": "update", "contentState": {}}"#
+            let calls: [(String, String, String?)] = [
+                ("GET", "channels", nil), ("GET", "channels?managed=false", nil), ("GET", "channels/\(id)", nil),
+                ("DELETE", "channels/\(id)", nil), ("POST", "channels", #"{"storagePolicy": "noMessageStored"}"#),
+                ("POST", "channels/import", #"{"channelId": "abc=="}"#), ("POST", "channels/\(id)/broadcasts", update),
+                ("GET", "reconciliations", nil), ("GET", "reconciliations/\(id)", nil),
+                ("POST", "reconciliations", "{}"),
+                ("PUT", "quirks/management-path", #"{"value": "lowercased"}"#),
+            ]
+            for (method, path, body) in calls {
+                let answer = try await stage.api(method, "/v1/apps/com.example.Stadum/production/\(path)", body)
+                #expect(answer.status == 404, "\(method) \(path)")
+                #expect(answer.slug == "app-not-found", "\(method) \(path)")
+            }
+            #expect(try await stage.api("GET", "/v1/events?bundleId=com.example.Stadum").slug == "app-not-found")
+            for path in ["channels", "channels?managed=false", "reconciliations"] {
+                // As registered, and in other capitals.
+                for app in [Stage.bundleID, Stage.bundleID.lowercased()] {
+                    let answer = try await stage.api("GET", "/v1/apps/\(app)/production/\(path)")
+                    #expect(answer.status == 200, "\(path)")
+                }
+            }
+            #expect(try await stage.api("GET", "/v1/events?bundleId=\(Stage.bundleID)").status == 200)
+        }
+    }
+
+    @Test func `an app has its webhooks in bounded number, and takes none of another's`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            try await stage.putApp("com.example.Other")
+            let own = try await stage.caller([.organise], app: Stage.bundleID)
+            let other = try await stage.caller([.organise], app: "com.example.Other")
+            let draft = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
+            // All at once: none slips by.
+            let answers = try await withThrowingTaskGroup { group in
+                for _ in 0..<(Webhook.limit + 4) {
+                    group.addTask { try await own("POST", "/v1/webhooks", draft) }
+                }
+                return try await group.reduce(into: [HTTPCaller.Answer]()) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 201 } == Webhook.limit)
+            for refused in answers where refused.status != 201 {
+                #expect(refused.status == 409)
+                #expect(refused.slug == "webhook-limit")
+                #expect(refused.json["limit"]?.int == Webhook.limit)
+            }
+            #expect(try await other("POST", "/v1/webhooks", draft).status == 201)
+            let all = try await stage.api("POST", "/v1/webhooks", draft)
+            #expect(all.status == 201)
+            // Neither by giving one to the app that has enough.
+            let path = "/v1/webhooks/\(try #require(all.json["id"]?.string))"
+            let moved =
+                #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"], "bundleId": "\#(Stage.bundleID)"}"#
+            #expect(try await stage.api("PUT", path, moved).slug == "webhook-limit")
+            #expect(try await stage.api("PUT", path, draft).status == 200)
+            // One that goes makes room.
+            let one = try #require(answers.first { $0.status == 201 }?.json["id"]?.string)
+            #expect(try await own("PUT", "/v1/webhooks/\(one)", draft).status == 200)
+            #expect(try await own("DELETE", "/v1/webhooks/\(one)").status == 204)
+            #expect(try await own("POST", "/v1/webhooks", draft).status == 201)
+        }
+    }
+
+    @Test func `one key does not take all streams`() async throws {
+        let settings = ["GRANDSTAND_STREAMS": "3", "GRANDSTAND_STREAMS_PER_KEY": "1"]
+        try await Stage.with(settings: settings) { stage in
+            try await stage.putLiveEvent()
+            let path = "/v1/events/derby/stream"
+            let stream = try EventStream.open(stage.api, path)
+            var events = stream.events.makeAsyncIterator()
+            #expect(await events.next()?.name == "snapshot")
+            let refused = try await stage.api("GET", path)
+            #expect(refused.status == 429)
+            #expect(refused.slug == "rate-limited")
+            #expect(refused.json["limit"]?.int == 1)
+            #expect(refused.json["detail"]?.string?.contains("GRANDSTAND_STREAMS_PER_KEY") == true)
+            let other = try EventStream.open(try await stage.caller([.organise]), path)
+            var others = other.events.makeAsyncIterator()
+            #expect(await others.next()?.name == "snapshot")
+            for stream in [stream, other] { stream.close() }
+        }
+    }
+}

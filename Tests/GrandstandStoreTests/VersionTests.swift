@@ -1,0 +1,94 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Of two who change a thing at a time, one is told.
+@Suite("Versions of what people write", .timeLimit(.minutes(2)))
+struct VersionTests {
+    /// How many of these tries were not refused as `version-mismatch`.
+    private func winners(_ count: Int, _ write: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    do {
+                        try await write(number)
+                        return true
+                    } catch let problem as Problem where problem.kind == .versionMismatch {
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+    }
+
+    @Test("an event: of many who change or make it at a time one wins; what was read before does not")
+    func events() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let made = try await winners(6) { number in
+                _ = try await stores.events.put(
+                    .sample(kind: "\(number)"), by: .server, if: .absent, now: stores.now)
+            }
+            #expect(made == 1)
+            let key = try EventKey.sample()
+            let first = try #require(try await stores.events.event(key, now: stores.now))
+            let changed = try await winners(6) { number in
+                _ = try await stores.events.put(
+                    .sample(kind: "x\(number)"), by: .server, if: .versions([first.version]), now: stores.now)
+            }
+            #expect(changed == 1)
+            let second = try #require(try await stores.events.event(key, now: stores.now))
+            #expect(second.version != first.version)
+            #expect(try await stores.events.put(.sample(), by: .server, if: .present, now: stores.now).created == false)
+            for condition in [WriteCondition.present, .versions([second.version])] {
+                let kind = try await problem {
+                    try await stores.events.put(.sample("other"), by: .server, if: condition, now: stores.now)
+                }
+                #expect(kind == .versionMismatch)
+            }
+            #expect(try await stores.events.event(.sample("other"), now: stores.now) == nil)
+        }
+    }
+
+    @Test("what time and Apple change of an event is no other version; other audiences alone are")
+    func volatile() async throws {
+        try await withStores { stores in
+            let version = try await stores.put(.sample()).version
+            try await stores.provision()
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            let live = try #require(try await stores.events.event(.sample(), now: stores.now))
+            #expect(live.state == .live)
+            #expect(live.version == version)
+            let development = try Audience.sample("com.example.Goal", .development)
+            #expect(try await stores.put(.sample(audiences: [.sample(), development])).version != version)
+        }
+    }
+
+    @Test("an app: registered once, its overrides are part of it, and one registered anew is another")
+    func apps() async throws {
+        try await withStores { stores in
+            let made = try await winners(6) { _ in
+                _ = try await stores.apps.put(.sample(), by: .server, if: .absent)
+            }
+            #expect(made == 1)
+            let first = try await stores.apps.registered(.sample())
+            let override = App.Override(teamID: nil, keyID: "KEY7654321")
+            let (second, _) = try await stores.apps.put(
+                .sample(overrides: [.production: override]), by: .server, if: .versions([first.version]))
+            #expect(second.version != first.version)
+            #expect(
+                try await problem { try await stores.apps.put(.sample(), by: .server, if: .versions([first.version])) }
+                    == .versionMismatch)
+            #expect(try await stores.apps.registered(.sample()).overrides == [.production: override])
+            try await stores.apps.delete(.sample())
+            try await stores.apps.put(.sample())
+            #expect(try await stores.apps.registered(.sample()).version > second.version)
+        }
+    }
+}
