@@ -12,7 +12,7 @@ internal import Testing
 /// The gate kills a few times; `GRANDSTAND_KILLS=100` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its choices.
 @Suite(.timeLimit(.minutes(15)))
 struct KillTests {
-    private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_KILLS"].flatMap(Int.init) ?? 6
+    private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_KILLS"].flatMap(Int.init) ?? 5
     private static let seed =
         ProcessInfo.processInfo.environment["GRANDSTAND_KILLS_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...UInt64.max)
@@ -100,6 +100,7 @@ struct KillTests {
         let foreigner = ForeignSystem()
         let foreign = KillWorld.all.contains(.foreigners) ? Task { try await foreigner.run(simulator) } : nil
         try await stadium.open()
+        let opened = try await stadium.channels()
         if KillWorld.all.contains(.falseRefusals) {
             try simulator.addFaults(
                 """
@@ -154,22 +155,23 @@ struct KillTests {
         }
         foreign?.cancel()
         try await foreign?.value
-        try await expectChannels(stadium, simulator, foreigner)
+        try await expectChannels(stadium, simulator, foreigner, opened)
         let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
         return "\(killed); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
             + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(repeats) of them again with the same timestamp; "
             + "\(foreigner.made.count) channels made by others"
     }
 
-    /// Every event has a channel that Apple has, nobody else's and nobody else has it; what others made is theirs still.
+    /// Every event has the channel it had at first, nobody else has it, and Apple has it; what others made is theirs still.
     private static func expectChannels(
-        _ stadium: Stadium, _ simulator: Simulator, _ foreigner: ForeignSystem
+        _ stadium: Stadium, _ simulator: Simulator, _ foreigner: ForeignSystem, _ opened: [String: String]
     ) async throws {
         let channels = try await until("every event has a channel") {
             let channels = try await stadium.channels()
             return channels.count == events + 3 * kills ? channels : nil
         }
         let atApple = Set(simulator.channels(of: Stage.bundleID, in: .production).map(\.id))
+        #expect(channels.filter { opened[$0.key] != nil } == opened)
         #expect(Set(channels.values).count == channels.count)
         #expect(atApple.isSuperset(of: channels.values))
         #expect(foreigner.made.isDisjoint(with: channels.values))
