@@ -14,7 +14,7 @@ enum KillWorld: String, CaseIterable, Sendable {
     /// What the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
     static let all: Set<KillWorld> = {
         guard let chosen = ProcessInfo.processInfo.environment["GRANDSTAND_KILL_WORLDS"] else {
-            return [.clocks, .foreigners, .withdrawals]
+            return Set(KillWorld.allCases)
         }
         return Set(chosen.split(separator: ",").compactMap { KillWorld(rawValue: String($0)) })
     }()
