@@ -87,7 +87,7 @@ private final class NoticeBook {
         if let hearer, notice.sqlState == hearer.sqlState {
             kept.append(notice.message)
         } else {
-            logger.debug("notice from PostgreSQL", metadata: ["notice": "\(notice.message)"])
+            logger.debug("notice from PostgreSQL", metadata: ["notice": "\(notice.message.trimmed)"])
         }
     }
 
