@@ -67,6 +67,7 @@ bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 	Benchmarks/simulator-vs-nghttpd.sh
 	Benchmarks/simulator-memory.sh
 	Benchmarks/ledger.sh
+	Benchmarks/history.sh
 	Benchmarks/lookup.sh
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C

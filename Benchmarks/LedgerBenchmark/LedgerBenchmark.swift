@@ -6,16 +6,19 @@ internal import Postgres
 /// The ledger at Apple's limit: reconciling thousands of channels, and provisioning thousands of events.
 ///
 ///     LedgerBenchmark CONNECTION-STRING CHANNELS EVENTS ROUNDS
+///     LedgerBenchmark CONNECTION-STRING history PAST ROUNDS
+///
+/// The second form: what is done again and again, without a past and with as many finished events.
 ///
 /// The database is an empty one; the simulator stands in Apple's place, in this process.
 @main
 enum LedgerBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5, let channels = Int(arguments[2]), let events = Int(arguments[3]),
-            let rounds = Int(arguments[4])
+        guard arguments.count == 5, let events = Int(arguments[3]), let rounds = Int(arguments[4]),
+            arguments[2] == "history" || Int(arguments[2]) != nil
         else {
-            print("usage: LedgerBenchmark CONNECTION-STRING CHANNELS EVENTS ROUNDS")
+            print("usage: LedgerBenchmark CONNECTION-STRING CHANNELS|history EVENTS ROUNDS")
             exit(2)
         }
         var configuration = PostgresConfiguration.stores(connectionString: arguments[1])
@@ -25,6 +28,9 @@ enum LedgerBenchmark {
         let pool = PostgresPool(configuration: configuration, logger: logger)
         _ = try await Migrator(pool).migrate()
         try await Bench.with(pool, logger) { bench in
+            guard let channels = Int(arguments[2]) else {
+                return try await Past(bench: bench, events: events, rounds: rounds).run()
+            }
             try await Reconciling(bench: bench, channels: channels, rounds: rounds).run()
             try await Provisioning(bench: bench, events: events).run()
         }
