@@ -74,7 +74,7 @@ package struct Doctor: Sendable {
             let database = Database(session.pool)
             let apps = try await apps(in: database).filter { bundleID == nil || $0.bundleID == bundleID }
             let alarms = DoctorAlarms.checks(
-                try await PostgresChannelStore(database).quotas(now: now(), retireAfter: configuration.retireAfter)
+                try await PostgresChannelStore(database).quotas(now: now(), tenure: configuration.tenure)
                     .filter { quota in apps.contains { $0.bundleID == quota.bundleID } })
             return (checks + [Self.apps(apps, only: bundleID)] + alarms, apps)
         } catch {

@@ -196,11 +196,11 @@ extension PostgresOutbox {
     ///   its own: what may have reached APNs is repeated unchanged or followed by a higher timestamp.
     private static let form: PostgresQuery = """
         left join lateral (
-            select id, broadcast_id from deliveries
+            select id, coalesce(content_of, broadcast_id) as content, content_of is null as is_own from deliveries
             where id = w.staying[cardinality(w.staying)] and id > w.head and h.rings and not h.is_end offset 0) n on true
         left join lateral (
             select octet_length(content_state::text) + coalesce(octet_length(relevance_score::text), 0) as size
-            from broadcasts where id = n.broadcast_id offset 0) s on true
+            from broadcasts where id = n.content offset 0) s on true
         left join lateral (
             select octet_length(alert::text) as size, priority from broadcasts
             where id = h.broadcast_id and (n.id is not null or h.alerting and not h.rings) offset 0) a on true
@@ -208,8 +208,8 @@ extension PostgresOutbox {
             select coalesce(h.alerting and not h.rings, false) as is_stale,
                 coalesce(s.size + a.size <= \(bytesForContentAndAlert), false) as fits offset 0) f
         cross join lateral (
-            select case when f.fits then n.broadcast_id else h.content_of end as content_of,
-                case when f.fits then n.id end as carries offset 0) k
+            select case when f.fits then n.content else h.content_of end as content_of,
+                case when f.fits and n.is_own then n.id end as carries offset 0) k
         cross join lateral (
             select h.apns_timestamp is not null
                 and (f.is_stale or k.content_of is distinct from h.content_of) as is_another offset 0) o

@@ -140,7 +140,7 @@ extension PostgresOutbox {
                 (array_agg(d.next_attempt_at order by d.id))[1] as next_attempt_at,
                 (array_agg(d.expires_at order by d.id))[1] as expires_at, count(*) as count,
                 (array_agg(d.content_of order by d.id))[1] as content_of,
-                (array_agg(d.broadcast_id order by d.id desc))[1] as newest
+                (array_agg(coalesce(d.content_of, d.broadcast_id) order by d.id desc))[1] as newest
             from deliveries d where d.lane = r.id and d.settled_at is null) p
         where l.id = r.id and l.id = any(\(rows.map(\.settlement.lane))) and coalesce(l.leased_by = \(replica), false)
             and p.is_under_way is not true

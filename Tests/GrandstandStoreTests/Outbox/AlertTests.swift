@@ -186,6 +186,24 @@ struct AlertTests {
         }
     }
 
+    @Test("content that went with an alert and expired is not followed by the older one of a later alert")
+    func expiredContent() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            for n in 1...2 { try await stores.accept(Self.update(n, alert: true)) }
+            let between = try await stores.accept(Self.update(3, alert: true))
+            try await stores.accept(Self.update(4, alert: true, expiresIn: 30))
+            let first = try #require(try await stores.claim().first)
+            #expect(try Self.numbers(first) == [4, 1])
+            try await retry(first, after: 60, stores)
+            stores.clock.advance(by: 60)
+            #expect(try await stores.sendOne().message == first.message)
+            // What never left can be withdrawn still.
+            #expect(try await stores.outbox.cancel(between.id, now: stores.now) == true)
+            #expect(try Self.numbers(try await stores.sendOne()) == [4, 2])
+        }
+    }
+
     @Test("alert and newer state that do not fit into one message go one after the other, as they were accepted")
     func tooLarge() async throws {
         try await withStores { stores in

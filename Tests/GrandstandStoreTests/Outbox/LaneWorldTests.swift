@@ -70,6 +70,8 @@ private struct LaneWorld {
     private var sent: Set<Int> = []
     private var rung: Set<Int> = []
     private(set) var seen: Set<Sight> = []
+    /// What happened, for the fault's sake.
+    private var story: [String] = []
 
     init(_ stores: Stores, seed: UInt64) {
         self.stores = stores
@@ -140,6 +142,9 @@ private struct LaneWorld {
         let now = stores.now
         let expiresAt = now.addingTimeInterval(Double(request.expiresIn ?? 28_800))
         let ringsUntil = request.payload.alert.map { _ in min(expiresAt, now.addingTimeInterval(900)) }
+        story.append(
+            "\(orders.count + 1) \(request.payload.event)\(ringsUntil == nil ? "" : " alerts") for \(request.expiresIn ?? 0)"
+        )
         orders.append(
             Order(
                 broadcast: broadcast, expiresAt: expiresAt,
@@ -163,6 +168,7 @@ private struct LaneWorld {
 
     private mutating func settled(_ delivery: ClaimedDelivery, _ verdict: Verdict) async throws {
         try await stores.settle(delivery, verdict)
+        story.append(verdict == .ok ? "accepted" : "again")
         underWay = nil
         let ringing = try numbers(delivery).alert
         if verdict == .ok, ringing > 0 { try check(rung.insert(ringing).inserted, "\(ringing) rings again") }
@@ -172,6 +178,7 @@ private struct LaneWorld {
         guard let index = orders.indices.suffix(4).randomElement(using: &random) else { return }
         let replaced = try await recent(.superseded)
         let isDone = try #require(try await stores.outbox.cancel(orders[index].broadcast.id, now: stores.now))
+        story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
         guard isDone else {
             try check(
                 sent.contains(index + 1) || orders[index].expiresAt <= stores.now, "\(index + 1) cannot be withdrawn")
@@ -200,6 +207,7 @@ private struct LaneWorld {
         try check(claimed.count == 1 && underWay.map { $0.until <= now } ?? true, "two at a time")
         underWay = (delivery, now.addingTimeInterval(5))
         let (content, ringing) = try numbers(delivery)
+        story.append("\(Int(now.timeIntervalSince1970) % 100_000): \(content) goes, \(ringing) rings")
         if let newest = orders.lastIndex(where: { !$0.isWithdrawn }), orders[newest].expiresAt > now {
             try check(content > newest, "\(content) goes, \(newest + 1) is the newest")
         }
@@ -236,7 +244,7 @@ private struct LaneWorld {
     }
 
     private func check(_ holds: Bool, _ fault: @autoclosure () -> String) throws {
-        try #require(holds, "seed \(seed), \(orders.count) accepted: \(fault())")
+        try #require(holds, "seed \(seed): \(fault()); \(story.suffix(30))")
     }
 }
 

@@ -16,7 +16,7 @@ struct CapabilityTests {
     }
 
     private func isOff(_ stores: Stores) async throws -> Bool {
-        let quotas = try await stores.channels.quotas(now: stores.now, retireAfter: 0)
+        let quotas = try await stores.channels.quotas(now: stores.now, tenure: ChannelTenure())
         #expect(quotas.filter { $0.environment != .production }.allSatisfy { $0.alarm == nil })
         return quotas.contains { $0.environment == .production && $0.alarm == .capabilityOff }
     }

@@ -27,7 +27,7 @@ struct WitnessTests {
 
     private func quota(_ stores: Stores) async throws -> Quota {
         try #require(
-            try await stores.channels.quotas(now: stores.now, retireAfter: 0).first { $0.environment == .production })
+            try await stores.channels.quotas(now: stores.now, tenure: ChannelTenure()).first { $0.environment == .production })
     }
 
     private let policies: [String: StoragePolicy] = [
