@@ -116,7 +116,11 @@ struct LaneTests {
             #expect(refused.slug == "broadcast-sent")
             hold.release()
             #expect(try await stage.settled(sending).deliveryStates == ["accepted"])
-            #expect(try await stage.settled(queued).deliveryStates == ["cancelled"])
+            for id in [queued, scheduled] {
+                let withdrawn = try await stage.settled(id)
+                #expect(withdrawn["state"]?.string == "cancelled")
+                #expect(withdrawn.deliveryStates.allSatisfy { $0 == "cancelled" })
+            }
             #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 1)
         }
     }

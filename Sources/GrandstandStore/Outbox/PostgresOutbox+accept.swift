@@ -53,8 +53,9 @@ extension PostgresOutbox {
             try await connection.pipeline(Self.statements(acceptance))
             try await connection.query(
                 """
-                update broadcasts b set scheduled = false, cancelled = r.detail is not null, warnings = case when r.detail is null then b.warnings
-                    else b.warnings || ('not sent: ' || r.detail) end
+                update broadcasts b set scheduled = false, cancelled = r.detail is not null,
+                    warnings = case when r.detail is null then b.warnings
+                        else b.warnings || ('not sent: ' || r.detail) end
                 from unnest(\(scheduled.map(\.id))) as s(id)
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
                 where b.id = s.id

@@ -121,9 +121,9 @@ extension Stage {
 
     /// Waits until nothing more will happen to a broadcast, and returns it.
     func settled(_ id: String) async throws -> JSON {
-        try await until("broadcast \(id) is done") {
+        try await until("broadcast \(id) is done or cancelled") {
             let broadcast = try await api("GET", "/v1/broadcasts/\(id)").json
-            return broadcast["state"]?.string == "done" ? broadcast : nil
+            return ["done", "cancelled"].contains(broadcast["state"]?.string) ? broadcast : nil
         }
     }
 

@@ -18,6 +18,7 @@ struct LaneWorldTests {
                 var world = LaneWorld(stores, seed: seed)
                 try await world.open()
                 for _ in 0..<100 { try await world.step() }
+                try await world.close()
                 try await world.drain()
                 seen.formUnion(world.seen)
             }
@@ -89,8 +90,19 @@ private struct LaneWorld {
         case 7: if isRare { try await accept(.end(content)) }
         case 8..<13: try await claim()
         case 13..<16: try await settle()
-        case 16..<18: try await withdraw()
+        case 16..<18: try await withdraw(orders.indices.suffix(4).randomElement(using: &random))
         default: stores.clock.advance(by: [0.25, 1, 1, 6, 20, 600].randomElement(using: &random) ?? 1)
+        }
+    }
+
+    /// What seldom comes about by chance: an update that goes after all, an alert that is too old at last.
+    mutating func close() async throws {
+        if seed.isMultiple(of: 2) {
+            for _ in 1...2 { try await accept(.update(content)) }
+            try await withdraw(orders.indices.last)
+        } else {
+            try await accept(.update(content, alert: alert))
+            stores.clock.advance(by: 900)
         }
     }
 
@@ -174,8 +186,8 @@ private struct LaneWorld {
         if verdict == .ok, ringing > 0 { try check(rung.insert(ringing).inserted, "\(ringing) rings again") }
     }
 
-    private mutating func withdraw() async throws {
-        guard let index = orders.indices.suffix(4).randomElement(using: &random) else { return }
+    private mutating func withdraw(_ index: Int?) async throws {
+        guard let index else { return }
         let replaced = try await recent(.superseded)
         let isDone = try #require(try await stores.outbox.cancel(orders[index].broadcast.id, now: stores.now))
         story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
