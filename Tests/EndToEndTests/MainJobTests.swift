@@ -18,7 +18,7 @@ struct MainJobTests {
                 "final",
                 [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
             #expect(channels.count == 2)
-            try checkCreations(try await stage.simulator.requests(4) { $0.request.isCreation })
+            try checkCreations(try await stage.simulator.requests(2) { $0.request.isCreation })
 
             // What an app asks before it starts an activity: Apple lists the ID.
             for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
@@ -107,11 +107,9 @@ struct MainJobTests {
     private func checkCreations(_ entries: [JournalEntry]) throws {
         for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
             let own = entries.filter { $0.request.environment == environment }
-            #expect(
-                own.map(\.request.path) == [
-                    "/1/apps/com.example.Stadium/channels", "/1/apps/com.example.stadium/channels",
-                ])
-            #expect(own.map(\.status) == [403, 201])
+            // The list that is read before it found out how the bundle ID is to be spelled.
+            #expect(own.map(\.request.path) == ["/1/apps/com.example.stadium/channels"])
+            #expect(own.map(\.status) == [201])
             #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
             for entry in own {
                 #expect(entry.request.text == #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
