@@ -71,7 +71,8 @@ struct CrashTests {
                         async let three = third.createChannels(133)
                         let answers = try await one + two + three
                         #expect(answers.count { $0.status == 201 } == 100)
-                        #expect(answers.count { $0.slug == "quota-exhausted" } == 300)
+                        let others = answers.filter { $0.status != 201 && $0.slug != "quota-exhausted" }
+                        #expect(others.isEmpty, "\(others.map(\.text))")
                         #expect(simulator.journal().count { $0.request.isCreation } == 100)
                         #expect(first.atApple().count == 100)
                         #expect(try await second.quota()["used"]?.int == 100)

@@ -100,28 +100,6 @@ struct OutageTests {
         }
     }
 
-    @Test(arguments: [APNsReason.badChannelId, .channelNotRegistered])
-    func `a channel Apple no longer has is replaced`(_ reason: APNsReason) async throws {
-        try await Stage.with { stage in
-            let first = try await stage.putLiveEvent()
-            stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
-            let rejected = try await stage.settled(
-                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
-            #expect(rejected.deliveryStates == ["rejected"])
-            #expect(rejected["deliveries"]?[0]?["reason"]?.string == reason.rawValue)
-            #expect(rejected["deliveries"]?[0]?["attempts"]?.int == 1)
-
-            let second = try await until("another channel is active") {
-                let channels = try await stage.activeChannels(of: "derby")
-                return channels == first ? nil : channels
-            }
-            let next = try await stage.settled(
-                try await stage.broadcast(#"{"event": "update", "contentState": {"n": 2}}"#))
-            #expect(next.deliveryStates == ["accepted"])
-            #expect(next["deliveries"]?[0]?["channelId"]?.string == second.first)
-        }
-    }
-
     @Test func `a newer state replaces one that waits, an alert does not give way`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

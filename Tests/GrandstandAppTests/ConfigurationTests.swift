@@ -147,7 +147,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_RATE_LIMIT", "is not a number of requests a second from 0 to 1000000"),
         ("GRANDSTAND_LOOKUP_RATE_LIMIT", "is not a number of lookups a second from 0 to 1000000"),
         ("GRANDSTAND_AUTH_FAILURE_LIMIT", "is not a number of requests a minute from 0 to 1000000"),
-        ("GRANDSTAND_MAX_CONNECTIONS", "is not a whole number of connections from 1 to 1000000"),
+        ("GRANDSTAND_MAX_CONNECTIONS", "is not a whole number of connections from 2 to 1000000"),
         ("GRANDSTAND_RECONCILE_DELETE_BUDGET", "is not a whole number of deletions from 0 to 10000"),
         ("GRANDSTAND_PORT", "is not a port from 0 to 65535"),
     ])

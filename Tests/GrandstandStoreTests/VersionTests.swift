@@ -39,15 +39,19 @@ struct VersionTests {
             let first = try #require(try await stores.events.event(key, now: stores.now))
             let changed = try await winners(6) { number in
                 _ = try await stores.events.put(
-                    .sample(kind: "x\(number)"), within: .all, by: .server, if: .versions([first.version]), now: stores.now)
+                    .sample(kind: "x\(number)"), within: .all, by: .server, if: .versions([first.version]),
+                    now: stores.now)
             }
             #expect(changed == 1)
             let second = try #require(try await stores.events.event(key, now: stores.now))
             #expect(second.version != first.version)
-            #expect(try await stores.events.put(.sample(), within: .all, by: .server, if: .present, now: stores.now).created == false)
+            #expect(
+                try await stores.events.put(.sample(), within: .all, by: .server, if: .present, now: stores.now).created
+                    == false)
             for condition in [WriteCondition.present, .versions([second.version])] {
                 let kind = try await problem {
-                    try await stores.events.put(.sample("other"), within: .all, by: .server, if: condition, now: stores.now)
+                    try await stores.events.put(
+                        .sample("other"), within: .all, by: .server, if: condition, now: stores.now)
                 }
                 #expect(kind == .versionMismatch)
             }

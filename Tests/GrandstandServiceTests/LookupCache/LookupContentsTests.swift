@@ -31,7 +31,8 @@ struct LookupContentsTests {
         }
 
         func put(
-            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
+            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor,
+            if condition: WriteCondition,
             now: Date
         ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
         func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }

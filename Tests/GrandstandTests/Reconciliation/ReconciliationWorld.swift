@@ -18,19 +18,18 @@ struct ReconciliationWorld: CustomStringConvertible {
     var now = sceneTime
     var random: SplitMix64
     /// Words of what was done and warned of.
-    private(set) var seen: Set<String> = []
-    private var made = 0
+    var seen: Set<String> = []
+    var made = 0
     /// When the last list was asked for.
-    private var askedAt: Date?
+    var askedAt: Date?
     /// What others made, and when.
-    private var others: [String: (at: Date, policy: StoragePolicy)] = [:]
+    var others: [String: (at: Date, policy: StoragePolicy)] = [:]
     /// Calls without an answer, and what came of them; `decidedAt` once the ledger has concluded something.
-    private var calls: [UUID: (at: Date, policy: StoragePolicy, made: String?, decidedAt: Date?)] = [:]
+    var calls: [UUID: (at: Date, policy: StoragePolicy, made: String?, decidedAt: Date?)] = [:]
     /// The first wrong that was done.
-    private var wrong: String?
+    var wrong: String?
     /// Rounds in which there is trouble.
-    private var troubles = 0
-    private var lastCallAt: Date?
+    var troubles = 0
 
     private static let troubledRounds = 5
 
@@ -64,7 +63,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         now.addingTimeInterval(-Double(Int.random(in: seconds, using: &random)))
     }
 
-    private mutating func make(_ policy: StoragePolicy) -> String {
+    mutating func make(_ policy: StoragePolicy) -> String {
         made += 1
         apple["channel-\(made)"] = policy
         return "channel-\(made)"
@@ -148,64 +147,6 @@ struct ReconciliationWorld: CustomStringConvertible {
         now += 240
         // An alarm about what others may have made is for people.
         return !worked && actions.isEmpty && (alarm == nil || alarm == .ambiguousCreation)
-    }
-
-    // MARK: Trouble
-
-    /// Four minutes in which others are at work, and ours without luck.
-    private mutating func trouble() {
-        for _ in 0..<Int.random(in: 0...2, using: &random) {
-            let policy = random.policy()
-            others[make(policy)] = (now, policy)
-            now += 1
-        }
-        if random.chance(0.3), let victim = others.keys.sorted().randomElement(using: &random) { apple[victim] = nil }
-        // A list that is read before a creation is asked for, or not, or long before.
-        if random.chance(0.7) { witness() }
-        now += random.pick([0, 5, 59, 61])
-        for index in ledger.indices where ledger[index].state == .creating && ledger[index].calledAt == nil {
-            if random.chance(0.7) { call(index) }
-        }
-        if random.chance(0.3) {
-            now += 1
-            let policy = random.policy()
-            others[make(policy)] = (now, policy)
-        }
-        // A message that Apple refused for want of its channel: rightly or not.
-        for index in ledger.indices where ledger[index].state == .active && random.chance(0.3) {
-            ledger[index].doubtedAt = now
-            if random.chance(0.4), let channelID = ledger[index].channelID { apple[channelID] = nil }
-        }
-        now += 3
-    }
-
-    private mutating func witness() {
-        let lackedAt = askedAt
-        askedAt = now
-        now += 1
-        let known = Set(ledger.compactMap(\.channelID))
-        for channelID in apple.keys.sorted() where !known.contains(channelID) && sights[channelID] == nil {
-            sights[channelID] = UnmanagedChannel(channelID: channelID, firstSeenAt: now, lackedAt: lackedAt)
-        }
-    }
-
-    /// A creation without an answer: it made a channel, or none.
-    private mutating func call(_ index: Int) {
-        let entry = ledger[index]
-        now += 1
-        calls[entry.id] = (now, entry.storagePolicy, random.chance(0.5) ? make(entry.storagePolicy) : nil, nil)
-        ledger[index].calledAt = now
-        ledger[index].settleableAt = now.addingTimeInterval(2)
-    }
-
-    /// Whether what others made could not be told from what a call of ours would have made: a list within a minute before
-    /// the call lacked it, and the call made nothing. Nothing that Apple tells shows the difference.
-    private func isIndistinguishable(_ channelID: String) -> Bool {
-        guard let (born, policy) = others[channelID] else { return true }
-        return calls.values.contains { call in
-            call.policy == policy && call.made == nil && call.at.addingTimeInterval(-60) <= born
-                && born <= call.decidedAt ?? .distantFuture
-        }
     }
 
     // MARK: Work
