@@ -5,7 +5,7 @@ package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparab
     /// TestFlight and the App Store.
     case production
 
-    /// Where broadcasts and device pushes go, as Apple's prose and every successful report have it (apns-contract C1).
+    /// Where broadcasts and device pushes go, as Apple's prose and every successful report have it (docs/apns.md C1).
     package var sendURL: String {
         switch self {
         case .development: "https://api.sandbox.push.apple.com:443"

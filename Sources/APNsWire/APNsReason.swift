@@ -6,7 +6,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// The reason in its canonical spelling; an unknown one exactly as it came.
     package let rawValue: String
 
-    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; apns-contract C2, C12).
+    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; docs/apns.md C2, C12).
     package init(rawValue: String) {
         let compact = rawValue.filter { $0 != " " }
         self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
@@ -101,7 +101,7 @@ extension APNsReason {
     package static let unregistered = Self(canonical: "Unregistered")
     package static let unrelatedKeyIdInToken = Self(canonical: "UnrelatedKeyIdInToken")
 
-    /// Every reason known: on the management and broadcast paths (apns-contract 2.5) and of device pushes (3.3).
+    /// Every reason known: on the management and broadcast paths (docs/apns.md 2.5) and of device pushes (3.3).
     package static let table: [Row] = [
         Row(reason: badChannelId, status: 400, meaning: .channelGone),
         Row(reason: badCollapseId, status: 400, meaning: .badRequest),

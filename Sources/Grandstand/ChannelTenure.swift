@@ -16,7 +16,7 @@ package struct ChannelTenure: Sendable, Hashable {
 
     /// Seconds after `endsAt`, or the last message when that comes later, after which an event that got no `end` is
     /// over: an activity started just before the end is active for eight hours and shown for four more at most
-    /// (apns-contract section 4).
+    /// (docs/apns.md section 4).
     package static let overdueAfter = TimeInterval(APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime)
 
     /// What an event says of its times, and what became of it.

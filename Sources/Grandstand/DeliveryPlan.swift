@@ -97,7 +97,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         return chosen
     }
 
-    /// Apple keeps no ended activity longer than four hours, whatever the date says (apns-contract section 4). One in the
+    /// Apple keeps no ended activity longer than four hours, whatever the date says (docs/apns.md section 4). One in the
     /// past is Apple's "at once".
     private static func refuseLateDismissal(_ payload: BroadcastPayload, now: Date) throws(Problem) {
         let latest = Int(now.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime

@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// An observed departure of APNs from its documentation, kept per app and environment.
 package struct Quirk: Sendable, Hashable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
-        /// How the management API wants the bundle ID: `registered` or `lowercased` (apns-contract section 7).
+        /// How the management API wants the bundle ID: `registered` or `lowercased` (docs/apns.md section 7).
         case managementPath = "management-path"
         /// Which `apns-expiration` a `noMessageStored` channel takes: `zero`, Apple's rule, or `nonzero` (C4).
         case unstoredExpiration = "unstored-expiration"

@@ -4,7 +4,7 @@ extension Configuration {
     /// Connections of a pool under load.
     private var connectionsUnderLoad: Int { connections * 4 }
 
-    /// Broadcasts under way at a time in each environment: a connection's windows hold about a hundred (http2.md), and
+    /// Broadcasts under way at a time in each environment: a connection's windows hold about a hundred (docs/http2.md), and
     /// the pool grows as they are filled.
     var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
 

@@ -69,7 +69,7 @@ package struct ChannelCalls: Sendable {
         return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
     }
 
-    /// Asks Apple to delete the channel; what Apple does not know counts as deleted (apns-contract C3).
+    /// Asks Apple to delete the channel; what Apple does not know counts as deleted (docs/apns.md C3).
     package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
             throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")

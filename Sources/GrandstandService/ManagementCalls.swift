@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 
 /// Management calls that mind how Apple wants the bundle ID spelled: as registered, or lowercased when an ID with capitals
-/// ends in `TopicMismatch` (apns-contract section 7). The spelling is examined once and remembered for a week, or until
+/// ends in `TopicMismatch` (docs/apns.md section 7). The spelling is examined once and remembered for a week, or until
 /// it fails; bundle IDs without capitals are never examined.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway

@@ -4,7 +4,7 @@ package import Grandstand
 
 /// Broadcasts on their way to Apple, with the one quirk of the send path: a `noMessageStored` channel takes expiration 0
 /// only, as Apple says, unless it refuses just that; then the other reading is tried once and remembered
-/// (apns-contract C4).
+/// (docs/apns.md C4).
 package struct Sends: Sendable {
     private let gateway: any APNsGateway
     private let examinations: Examinations

@@ -30,7 +30,7 @@ struct AccessTests {
 
     private static let id = "11111111-2222-4333-8444-555555555555"
 
-    /// Every route of interface.md that this server has; nothing behind them exists.
+    /// Every route of openapi.yaml that this server has; nothing behind them exists.
     static let operations: [Operation] = [
         .init(method: "PUT", path: "/v1/apps/com.example.None", scope: .admin),
         .init(method: "GET", path: "/v1/apps", scope: nil),

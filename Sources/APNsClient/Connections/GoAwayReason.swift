@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (apns-contract 6).
+/// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/apns.md 6).
 struct GoAwayReason: Equatable {
     /// As APNs wrote it, at most 100 characters; `nil` when it said nothing that can be read.
     var text: String?

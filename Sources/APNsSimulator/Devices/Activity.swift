@@ -49,12 +49,12 @@ struct Activity: Sendable, Hashable {
     /// Pushes applied, the start included.
     var applied = 1
 
-    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger (apns-contract C5).
+    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger (docs/apns.md C5).
     static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
         attributes.count + contentState.count <= APNsLimits.activityData
     }
 
-    /// What it is at an instant. Active for 8 hours at most, to be seen for 4 hours more (apns-contract section 4).
+    /// What it is at an instant. Active for 8 hours at most, to be seen for 4 hours more (docs/apns.md section 4).
     func state(at now: Date) -> State {
         if isRemoved { return .dismissed }
         let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A virtual phone: what it runs, what it shows, what waits for it.
 struct Device: Sendable {
-    /// A push kept for an app while the device is offline; a newer one takes its place (apns-contract 3.1).
+    /// A push kept for an app while the device is offline; a newer one takes its place (docs/apns.md 3.1).
     struct Waiting: Sendable, Hashable {
         var body: [UInt8]
         var token: String
@@ -20,7 +20,7 @@ struct Device: Sendable {
     static let activityCapacity = 50
     static let eventCapacity = 100
     /// Starts by push a device takes within `startWindow` seconds; reported as about 10, on the device, while APNs still
-    /// answers 200 (apns-contract 3.2).
+    /// answers 200 (docs/apns.md 3.2).
     static let startBudget = 10
     static let startWindow = 3_600.0
 

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What a device reads out of the body of a push (apns-contract section 4). It forgives what it can do without.
+/// What a device reads out of the body of a push (docs/apns.md section 4). It forgives what it can do without.
 struct LivePush: Sendable {
     enum Event: String {
         case start, update, end

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// Device pushes for Live Activities (apns-contract section 3).
+/// Device pushes for Live Activities (docs/apns.md section 3).
 extension SimulatorState {
     /// Seconds APNs keeps a push that names no expiration: 30 days.
     static let defaultPushLifetime = 2_592_000.0

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What APNs remembers of one connection (apns-contract sections 5 and 6).
+/// What APNs remembers of one connection (docs/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
     /// Streams of a connection that has not shown a token yet.
     static let unprovenStreams = 1
@@ -58,7 +58,7 @@ struct ConnectionState: Sendable {
     }
 }
 
-/// How often tokens change: no sooner than 20 minutes after the one before (apns-contract section 5).
+/// How often tokens change: no sooner than 20 minutes after the one before (docs/apns.md section 5).
 struct TokenHistory: Sendable {
     private var newest: (issuedAt: Double, since: Date)?
 

@@ -1,4 +1,4 @@
-/// The text of `apns-request-id` and `apns-unique-id`: a canonical lowercase UUID, 8-4-4-4-12 (apns-contract 1.2).
+/// The text of `apns-request-id` and `apns-unique-id`: a canonical lowercase UUID, 8-4-4-4-12 (docs/apns.md 1.2).
 enum RequestID {
     /// Whether APNs takes `text` as a request id.
     ///

@@ -3,7 +3,7 @@ package struct ChannelListing: Sendable, Hashable {
     /// Each once, in Apple's order.
     package var channelIDs: [String]
     /// Members of the answer besides `channels`: no page of Apple's documents any, so they may mean that the list goes on
-    /// elsewhere (apns-contract C9).
+    /// elsewhere (docs/apns.md C9).
     package var otherMembers: [String]
 
     package init(channelIDs: [String], otherMembers: [String] = []) {

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
 
-// The JSON of the domain's values, as interface.md and openapi.yaml have it. One extension for each noun.
+// The JSON of the domain's values, as openapi.yaml has it. One extension for each noun.
 
 /// An app with what is known around it.
 struct AppView: JSONWritable {

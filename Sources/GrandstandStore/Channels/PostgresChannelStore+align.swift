@@ -57,7 +57,7 @@ extension PostgresChannelStore {
     static let neededUntil: PostgresQuery = "(select max(stored_until) from lanes where channel = c.id)"
 
     /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may
-    /// still need them, `retireAfter` at least (apns-contract section 8).
+    /// still need them, `retireAfter` at least (docs/apns.md section 8).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """

@@ -90,7 +90,7 @@ extension PostgresOutbox {
     }
 
     /// How far `aps.timestamp` may run ahead of the clock when a lane sends faster than one a second: devices drop what
-    /// is more than about eight hours ahead (apns-contract 3.4). Beyond it the lane waits for the clock.
+    /// is more than about eight hours ahead (docs/apns.md section 4). Beyond it the lane waits for the clock.
     static let timestampLead = 3_600
 
     /// What `lockDue` found.
@@ -251,7 +251,7 @@ extension PostgresOutbox {
         """
 
     /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
-    /// (apns-contract C4), the deadline.
+    /// (docs/apns.md C4), the deadline.
     static func expiration(
         _ planned: Int, _ policy: StoragePolicy, expiresAt: Date, wantsExpiration: Bool
     ) -> Int {
