@@ -1,4 +1,4 @@
-package import Grandstand
+internal import Grandstand
 package import Logging
 internal import Synchronization
 

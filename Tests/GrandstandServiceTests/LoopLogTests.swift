@@ -20,11 +20,8 @@ struct LoopLogTests {
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-            function: String, line: UInt
-        ) {
-            lines.all.withLock { $0.append("\(level) \(message) \(metadata?["error"] ?? "")") }
+        func log(event: LogEvent) {
+            lines.all.withLock { $0.append("\(event.level) \(event.message) \(event.metadata?["error"] ?? "")") }
         }
     }
 

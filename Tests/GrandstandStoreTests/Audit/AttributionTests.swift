@@ -54,7 +54,7 @@ struct AttributionTests {
         try await withStores { stores in
             let keys = try await [stores.open("a"), stores.open("b")]
             let items =
-                try keys.map { BroadcastIntake(eventKey: $0, request: .update(), by: Self.desk) } + [
+                keys.map { BroadcastIntake(eventKey: $0, request: .update(), by: Self.desk) } + [
                     BroadcastIntake(eventKey: try .sample("nothing"), request: .update(), by: Self.desk)
                 ]
             let results = try await stores.outbox.accept(items, now: stores.now, plan: Stores.plan)

@@ -189,7 +189,8 @@ private struct LaneWorld {
     private mutating func withdraw(_ index: Int?) async throws {
         guard let index else { return }
         let replaced = try await recent(.superseded)
-        let isDone = try #require(try await stores.outbox.cancel(orders[index].broadcast.id, now: stores.now))
+        let withdrawal = try await stores.outbox.cancel(orders[index].broadcast.id, now: stores.now)
+        let isDone = try #require(withdrawal as Bool?)
         story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
         guard isDone else {
             try check(
