@@ -46,7 +46,7 @@ struct AppRoutes: Sendable {
         _ = try request.query()
         let bundleID = try context.bundleID()
         let app = try await apps.registered(bundleID)
-        if context.isOfClientApp { return .json(AppNameView(app: app)) }
+        if context.isOfClientApp { return .json(AppNameView(app: app), headers: .version(app.version)) }
         return .json(try await view(app), headers: .version(app.version))
     }
 
