@@ -100,7 +100,8 @@ struct Past {
         let audience = Audience(
             bundleID: address.bundleID, environment: address.environment, storagePolicy: .noMessageStored)
         _ = try await bench.events.put(
-            EventSpecification(key: key, name: "Match", audiences: [audience]), by: .server, now: Date())
+            EventSpecification(key: key, name: "Match", audiences: [audience]), within: .all, by: .server,
+            now: Date())
         try await align()
         let tasks = try await bench.channels.claimDue(
             now: Date(), leasedUntil: Date().addingTimeInterval(Bench.lease), limit: 32)
