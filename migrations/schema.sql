@@ -830,7 +830,7 @@ CREATE INDEX broadcasts_scheduled_of_event ON public.broadcasts USING btree (eve
 
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
-CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, created_at) WHERE (event_key IS NOT NULL);
+CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, storage_policy, created_at) WHERE (event_key IS NOT NULL);
 
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 

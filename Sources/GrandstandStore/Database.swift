@@ -132,6 +132,10 @@ extension PostgresConfiguration {
     /// How the stores want their sessions. Compiling a statement takes up to a second, and none of ours runs that long:
     /// the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
     ///
+    /// Every statement of ours has an index for what it asks, and statistics made before a season was declared say that
+    /// the table is empty: with sequential scans allowed, declaring 10,000 events in a new database took up to 2.9 ms
+    /// more for each channel.
+    ///
     /// They are for servers that take what is written: a standby, or a primary that was set aside, is none of them.
     ///
     /// - Parameter changes: told of what these sessions change of lookups' answers; `nil`: nobody is.
@@ -141,7 +145,7 @@ extension PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
         configuration.mustWrite = true
-        configuration.sessionSettings = ["jit": "off"]
+        configuration.sessionSettings = ["jit": "off", "enable_seqscan": "off"]
         if let changes {
             configuration.notices = changes.notices
             configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
@@ -159,7 +163,7 @@ extension PostgresConfiguration {
         connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
         var configuration = stores(connectionString: connectionString, connections: connections, changes: changes)
-        for plan in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
+        for plan in ["enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }
         // What is pending is in memory.

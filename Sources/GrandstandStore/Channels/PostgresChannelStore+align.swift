@@ -10,7 +10,7 @@ extension PostgresChannelStore {
     package func align(now: Date, tenure: ChannelTenure) async throws -> Int {
         try await database.transaction { connection in
             // One process aligns at a time; the others' turn finds nothing left to do.
-            try await connection.pipeline([Self.lockAlignment, Self.byIndex])
+            try await connection.query(Self.lockAlignment)
             return try await connection.pipeline([
                 Self.closeOverdue(now: now, tenure: tenure),
                 Self.retire(now: now, tenure: tenure),
@@ -28,10 +28,6 @@ extension PostgresChannelStore {
 
     /// Held until the commit: nobody aligns meanwhile.
     static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(\(alignLock))"
-
-    /// For the rest of the transaction: no table is read through where an index has what is asked for. Statistics that
-    /// were made before a season was declared, or before it was over, cannot mislead then.
-    static let byIndex: PostgresQuery = "select set_config('enable_seqscan', 'off', true)"
 
     /// An event `e` that takes no more broadcasts.
     static let isOver: PostgresQuery = "(e.ended_at is not null or e.cancelled_at is not null)"

@@ -28,16 +28,15 @@ extension PostgresChannelStore {
     }
 
     package func nextDue(now: Date) async throws -> Date? {
-        try await database.pipeline([
-            Self.byIndex,
+        try await database.query(
             """
             select least(
                 (select min(greatest(next_attempt_at, coalesce(leased_until, next_attempt_at))) from channels
                     where next_attempt_at is not null and called_at is null),
                 (select min(channels_open_at) from events
                     where channels_open_at > \(now) and ended_at is null and cancelled_at is null)) as at
-            """,
-        ])[1].first?.decode(Date?.self, "at")
+            """
+        ).first?.decode(Date?.self, "at")
     }
 
     package func beginDeletion(

@@ -6,17 +6,17 @@ internal import Postgres
 extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
-            try await connection.pipeline([Self.byIndex, Self.limits, Self.live(now: now), Self.toCome(now: now)])
+            try await connection.pipeline([Self.limits, Self.live(now: now), Self.toCome(now: now)])
         }
         var tallies: [Audience.Selector: Tally] = [:]
         // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
-        for row in results[2] {
+        for row in results[1] {
             try tallies[try Self.selector(row), default: Tally()].add(live: row, tenure, now: now)
         }
-        for row in results[3] {
+        for row in results[2] {
             try tallies[try Self.selector(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
-        return try results[1].map { row in
+        return try results[0].map { row in
             let selector = try Self.selector(row)
             let limit: Int = try row.decode("channel_limit")
             let tally = tallies[selector] ?? Tally()

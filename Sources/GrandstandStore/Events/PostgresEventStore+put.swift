@@ -145,9 +145,11 @@ extension PostgresEventStore {
                 \(audience.environment.rawValue)::environment as environment,
                 \(audience.storagePolicy.rawValue)::storage_policy as storage_policy
         ), old as (
-            select l.id from wanted w join channels c using (bundle_id, environment, storage_policy)
-            join lanes l on l.channel = c.id
-            where c.event_key = \(key) and c.state = 'active' order by l.id desc limit 1 for no key update of l
+            select id from lanes
+            where channel = (
+                select c.id from wanted join channels c using (bundle_id, environment, storage_policy)
+                where c.event_key = \(key) and c.state = 'active')
+            order by id desc limit 1 for no key update
         ), reopened as (
             update lanes l set closed_at = null, fenced_at = case when l.fenced_at < l.closed_at then l.fenced_at end
             from old where l.id = old.id returning l.id

@@ -103,8 +103,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
         // Few creations are unsettled: found by the index of those, not by their app.
-        try await database.pipeline([
-            PostgresChannelStore.byIndex,
+        try await database.query(
             """
             select min(greatest(ae.reconciling_until, least(
                 ae.reconcile_at,
@@ -120,8 +119,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                         and c.examine_at is not null having count(*) > 0)
                 end))) as at
             from app_environments ae
-            """,
-        ])[1].first?.decode(Date?.self, "at")
+            """
+        ).first?.decode(Date?.self, "at")
     }
 
     package func extend(_ run: ReconciliationRun, until: Date) async throws {
