@@ -521,7 +521,11 @@ CREATE TABLE public.deliveries (
     rings_until timestamp with time zone,
     content_of uuid,
     content_sent boolean DEFAULT false NOT NULL,
+    content_bytes integer,
+    alert_bytes integer,
+    plain_priority smallint,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
+    CONSTRAINT deliveries_plain_priority_check CHECK ((plain_priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');

@@ -121,11 +121,10 @@ extension PostgresChannelStore {
             throw Problem(.internalError, "The channel's row was not written.")
         }
         let app = Audience.Selector(bundleID: bundleID, environment: wanted.environment)
-        try await connection.pipeline(
-            connectingLanes(to: channel, now: audit.now) + [
-                forgetting(unmanaged: [wanted.channelID], of: app),
-                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
-            ])
+        try await connectLanes(to: channel, now: audit.now, on: connection)
+        try await connection.pipeline([
+            forgetting(unmanaged: [wanted.channelID], of: app), WakeUps.wake([.channels]),
+        ])
         return channel
     }
 }

@@ -118,10 +118,10 @@ extension PostgresChannelStore {
     ) async throws {
         switch outcome.change {
         case .created(let channelID):
-            let results = try await connection.pipeline(
-                connectingLanes(to: channel, now: audit.now) + [
-                    forgetting(unmanaged: [channelID], of: task.address.app), capabilityIsOff(task),
-                ])
+            try await connectLanes(to: channel, now: audit.now, on: connection)
+            let results = try await connection.pipeline([
+                forgetting(unmanaged: [channelID], of: task.address.app), capabilityIsOff(task),
+            ])
             if let off = results.last, !off.isEmpty { try await resumeCreations(task, audit, on: connection) }
         case .deleted:
             try await connection.pipeline([
@@ -158,24 +158,18 @@ extension PostgresChannelStore {
 
     private static let lateReason = "APNs answered after the creation had been settled without it"
 
-    /// What waited for the channel is due now.
-    static func connectingLanes(to channel: Channel, now: Date) -> [PostgresQuery] {
-        guard let eventKey = channel.eventKey else { return [] }
-        return [
+    /// What waited for the channel may go.
+    static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
+        guard let eventKey = channel.eventKey else { return }
+        let lanes: PostgresQuery = """
+            (array(select lane from audiences where event_key = \(eventKey.rawValue)
+                and bundle_id = \(channel.bundleID.rawValue)
+                and environment = \(channel.environment.rawValue)::environment
+                and storage_policy = \(channel.storagePolicy.rawValue)::storage_policy))
             """
-            update lanes l set channel = \(channel.id),
-                due_at = case when l.due_at is null or l.leased_until is not null then l.due_at else \(now) end
-            from audiences u
-            where u.lane = l.id and u.event_key = \(eventKey.rawValue) and u.bundle_id = \(channel.bundleID.rawValue)
-                and u.environment = \(channel.environment.rawValue)::environment
-                and u.storage_policy = \(channel.storagePolicy.rawValue)::storage_policy
-            """,
-            """
-            update deliveries d set state = 'queued', channel_id = \(channel.channelID)
-            from lanes l where l.channel = \(channel.id) and d.lane = l.id and d.settled_at is null and d.state = 'waiting'
-            """,
-            "select pg_notify(\(WakeTopic.lanes(channel.environment).rawValue), '')",
-        ]
+        let target = Lane.Channel(id: channel.id, channelID: channel.channelID, takesMessages: true)
+        try await LaneRows.change(lanes, at: now, on: connection) { $0.connect(target) }
+        try await connection.query(WakeUps.wake([.lanes(channel.environment)]))
     }
 
     static func disconnectingLanes(from channels: [UUID]) -> PostgresQuery {

@@ -145,11 +145,12 @@ extension PostgresEventStore {
                 \(audience.environment.rawValue)::environment as environment,
                 \(audience.storagePolicy.rawValue)::storage_policy as storage_policy
         ), old as (
-            select id from lanes
-            where channel = (
-                select c.id from wanted join channels c using (bundle_id, environment, storage_policy)
-                where c.event_key = \(key) and c.state = 'active')
-            order by id desc limit 1 for no key update
+            select id from (
+                select id from lanes where channel = (
+                    select c.id from (select * from channels where event_key = \(key) offset 0) c
+                    join wanted using (bundle_id, environment, storage_policy) where c.state = 'active')
+                for no key update) l
+            order by id desc limit 1
         ), reopened as (
             update lanes l set closed_at = null, fenced_at = case when l.fenced_at < l.closed_at then l.fenced_at end
             from old where l.id = old.id returning l.id
@@ -177,24 +178,12 @@ extension PostgresEventStore {
             where u.event_key = \(key) and u.bundle_id = r.bundle_id and u.environment = r.environment::environment
             returning u.lane
             """)
-        try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
+        try await Self.close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }
 
     /// Closes lanes and cancels what waits on them.
-    static func fence(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
-        try await connection.pipeline([
-            "select from lanes where id = any(\(lanes)) order by id for no key update",
-            """
-            update deliveries set state = 'cancelled', settled_at = \(now), next_attempt_at = null
-            where lane = any(\(lanes)) and settled_at is null and state <> 'sending'
-            """,
-            // A message under way keeps its lease, so that somebody settles it.
-            """
-            update lanes set due_at = case when leased_until is null then null else due_at end,
-                fenced_at = coalesce(fenced_at, \(now)), closed_at = \(now)
-            where id = any(\(lanes))
-            """,
-        ])
+    private static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+        try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
     }
 
     package func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
@@ -212,7 +201,7 @@ extension PostgresEventStore {
             }
             let rows = try await connection.query(
                 "select lane, bundle_id from audiences where event_key = \(key.rawValue)")
-            try await Self.fence(try rows.map { try $0.decode("lane") }, now: now, on: connection)
+            try await Self.close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
             try await connection.query(
                 """
                 update broadcasts set scheduled = false, cancelled = true

@@ -64,8 +64,8 @@ package struct PostgresEventStore: EventStore {
                 u.environment as audience_environment, u.storage_policy as audience_storage_policy,
                 c.id is not null as has_channel, \(PostgresChannelStore.columns)
             from audiences u left join lateral (
-                select * from channels c
-                where c.event_key = u.event_key and c.bundle_id = u.bundle_id and c.environment = u.environment
+                select * from (select * from channels where event_key = u.event_key offset 0) c
+                where c.bundle_id = u.bundle_id and c.environment = u.environment
                     and c.storage_policy = u.storage_policy
                 order by c.state in ('creating', 'active', 'failed', 'missing') desc, c.created_at desc limit 1
             ) c on true

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import Postgres
 
 /// What a batch of broadcasts comes to, decided in memory between the locks and the one write.
 ///
@@ -11,20 +12,8 @@ struct Acceptance {
         var isOver: Bool
         /// Of an event: something was sent for it before.
         var isStarted = false
-        /// In the order of the event's audiences; a channel's one.
-        var lanes: [LaneState]
-    }
-
-    struct LaneState {
-        let audience: Audience
-        let position: Int
-        let id: Int
-        var isFenced: Bool
-        let channelID: String?
-        /// Whose content is the newest.
-        let newest: UUID?
-        /// Nothing is pending or under way, and the next message may go at once.
-        var idle: IdleLane?
+        /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
+        var lanes: [Int]
     }
 
     struct BroadcastRow {
@@ -37,46 +26,27 @@ struct Acceptance {
         let apps: [BundleID]
     }
 
-    struct DeliveryRow {
-        let broadcastID: UUID
-        let lane: Int
-        let isEnd: Bool
-        /// When its alert is too old; `nil`: it has none.
-        let ringsUntil: Date?
-        let priority: APNsPriority
-        let apnsExpiration: Int
-        let expiresAt: Date
-        let requestID: UUID
-        let channelID: String?
-        let audience: Audience
-        let payload: BroadcastPayload
-        /// Whose content was the lane's newest before.
-        let contentBefore: UUID?
-        let idle: IdleLane?
-    }
-
     /// When it is decided; an item may have come a little earlier.
     let now: Date
     private var targets: [BroadcastTarget: TargetState]
+    /// Every lane of the targets, as it was.
+    private let loaded: [Int: Lane]
+    private var lanes: [Int: Lane]
     private(set) var broadcasts: [BroadcastRow] = []
-    private(set) var deliveries: [DeliveryRow] = []
-    /// The newest content of each lane.
-    private(set) var newest: [Int: UUID] = [:]
-    /// Lanes that take nothing after this.
-    private(set) var fenced: Set<Int> = []
-    /// Lanes with something of priority 10, or an end, among what is new.
-    private(set) var urgent: Set<Int> = []
-    /// When the last of what is new expires, by lane.
-    private(set) var expiries: [Int: Date] = [:]
-    /// Messages that leave with the commit, by lane.
-    private(set) var departures: [Int: Departure] = [:]
+    private var payloads: [UUID: BroadcastPayload] = [:]
+    /// Lanes that took a message.
+    private var reached: Set<Int> = []
+    /// What leaves with the commit.
+    private(set) var outgoing = Outgoing()
     /// Whom to wake after the commit.
     private(set) var topics: Set<WakeTopic> = []
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
-    init(targets: [BroadcastTarget: TargetState], now: Date) {
+    init(targets: [BroadcastTarget: TargetState], lanes: [Lane], now: Date) {
         self.targets = targets
+        loaded = Dictionary(lanes.map { ($0.id, $0) }) { first, _ in first }
+        self.lanes = loaded
         self.now = now
     }
 
@@ -90,11 +60,10 @@ struct Acceptance {
                 id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
                 warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
         if sendAt != nil { topics.insert(.schedule) }
-        let rows = sendAt == nil ? enqueue(id, decided, intake) : []
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
-            sendAt: sendAt,
-            isScheduled: sendAt != nil, deliveries: rows, warnings: decided.plan.warnings, by: intake.actor.text)
+            sendAt: sendAt, isScheduled: sendAt != nil, deliveries: sendAt == nil ? enqueue(id, decided, intake) : [],
+            warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
     /// Sends a broadcast that was accepted earlier for now.
@@ -102,78 +71,129 @@ struct Acceptance {
         _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
     }
 
-    private typealias Decision = (plan: DeliveryPlan, lanes: [LaneState])
+    private typealias Decision = (plan: DeliveryPlan, lanes: [Int])
 
     private func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
-        guard intake.reach.covers(eventOf: target.lanes.lazy.map(\.audience.bundleID)) else {
+        let all = target.lanes.compactMap { lanes[$0] }
+        guard intake.reach.covers(eventOf: all.lazy.map(\.audience.bundleID)) else {
             throw intake.reach.refusal
         }
-        let open = target.lanes.filter { !$0.isFenced }
-        let reachesFenced = target.lanes.contains { lane in
-            lane.isFenced && intake.request.audiences?.contains(lane.audience.selector) ?? false
+        let open = all.filter { $0.fencedAt == nil }
+        let reachesFenced = all.contains { lane in
+            lane.fencedAt != nil && intake.request.audiences?.contains(lane.audience.selector) ?? false
         }
-        guard !target.isOver, !open.isEmpty || target.lanes.isEmpty, !reachesFenced else {
+        guard !target.isOver, !open.isEmpty || all.isEmpty, !reachesFenced else {
             throw intake.target.over
         }
         let plan = try plan(intake.request, open.map(\.audience), time)
-        let byAudience = Dictionary(target.lanes.map { ($0.audience, $0) }) { first, _ in first }
+        let byAudience = Dictionary(all.map { ($0.audience, $0.id) }) { first, _ in first }
         return (plan, plan.items.compactMap { byAudience[$0.audience] })
     }
 
     private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
         let plan = decided.plan
-        let isEnd = plan.payload.event == .end
-        let rows = zip(plan.items, decided.lanes).map { item, lane in
-            DeliveryRow(
-                broadcastID: id, lane: lane.id, isEnd: isEnd, ringsUntil: plan.ringsUntil,
-                priority: plan.priority, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-                requestID: .drawn(), channelID: lane.channelID, audience: item.audience, payload: plan.payload,
-                contentBefore: newest[lane.id] ?? lane.newest, idle: lane.idle)
-        }
-        deliveries += rows
-        for (row, item) in zip(rows, plan.items) {
-            expiries[row.lane] = row.expiresAt
-            if isEnd || row.priority == .immediate { urgent.insert(row.lane) }
+        payloads[id] = plan.payload
+        let deliveries = zip(plan.items, decided.lanes).compactMap { item, lane -> Delivery? in
+            let message = LaneMessage(id, plan, item, asked: intake.request.priority)
+            lanes[lane]?.accept(message, at: now)
+            reached.insert(lane)
             topics.insert(.lanes(item.audience.environment))
+            return lanes[lane]?.messages.last.map { Delivery($0, item.audience) }
         }
-        if plan.payload.contentState != nil {
-            for row in rows { newest[row.lane] = id }
-        }
-        if isEnd {
-            fence(Set(rows.map(\.lane)), of: intake.target)
+        if plan.payload.event == .end {
+            endIfOver(intake.target)
         } else if let key = intake.target.eventKey, targets[intake.target]?.isStarted == false {
             startedEvents.insert(key.rawValue)
         }
-        return zip(plan.items, rows).map { item, row in
-            Delivery(
-                bundleID: item.audience.bundleID, environment: item.audience.environment, channelID: row.channelID,
-                state: row.channelID == nil ? .waiting : .queued, attempts: 0, priority: row.priority,
-                apnsExpiration: row.apnsExpiration, timestamp: nil, apnsRequestID: row.requestID, apnsUniqueID: nil,
-                reason: nil, nextAttemptAt: nil, settledAt: nil)
+        return deliveries
+    }
+
+    /// A target is over when every audience of it got its end.
+    private mutating func endIfOver(_ target: BroadcastTarget) {
+        guard let state = targets[target], state.lanes.allSatisfy({ lanes[$0]?.fencedAt != nil }) else { return }
+        targets[target]?.isOver = true
+        if let key = target.eventKey {
+            endedEvents.insert(key.rawValue)
+            topics.insert(.channels)
         }
     }
 
-    /// The message of this row departs so.
-    mutating func leave(_ row: DeliveryRow, _ departure: Departure) { departures[row.lane] = departure }
+    // MARK: Departures
 
-    /// A target is over when every audience of it got its end.
-    private mutating func fence(_ lanes: Set<Int>, of target: BroadcastTarget) {
-        fenced.formUnion(lanes)
-        guard var state = targets[target] else { return }
-        for index in state.lanes.indices where lanes.contains(state.lanes[index].id) {
-            state.lanes[index].isFenced = true
+    /// Takes what leaves with the commit, by the rules of every claim (`Lane.take`): lanes with nothing else pending, as
+    /// many as have a place, the urgent first. The others stay queued.
+    mutating func depart(by departures: any Departures) {
+        let alone = reached.sorted().compactMap { lanes[$0] }.filter { lane in
+            lane.messages.count { !$0.state.isSettled } == 1 && lane.head?.id == nil
+                && lane.due(at: now).map { $0 <= now } ?? false && lane.channel?.takesMessages ?? false
         }
-        if state.lanes.allSatisfy(\.isFenced) {
-            state.isOver = true
-            if let key = target.eventKey {
-                endedEvents.insert(key.rawValue)
-                topics.insert(.channels)
+        for (environment, lanes) in Dictionary(grouping: alone, by: \.audience.environment) {
+            guard let claim = departures.claim(lanes.count, in: environment) else { continue }
+            for var lane in (lanes.filter(\.isUrgent) + lanes.filter { !$0.isUrgent }).prefix(claim.limit) {
+                let message = lane.take(claim, requestID: UUID.drawn)
+                self.lanes[lane.id] = lane
+                if let message { outgoing.add(message, of: lane) }
             }
         }
-        targets[target] = state
+        // Where everything that is new departs, nobody needs to look for the rest.
+        let waiting = reached.subtracting(outgoing.items.map(\.lane.id)).compactMap { lanes[$0]?.audience.environment }
+        topics.subtract(Set(APNsEnvironment.allCases).subtracting(waiting).map(WakeTopic.lanes))
+    }
+
+    // MARK: What is written
+
+    /// Messages to append, in order of acceptance.
+    var appended: [(lane: Int, message: LaneMessage)] {
+        reached.sorted().flatMap { lane in
+            (lanes[lane]?.messages ?? []).lazy.filter { $0.id == nil }.map { (lane, $0) }
+        }
+    }
+
+    /// The lanes that took a message, and the same as they were.
+    var changes: (lanes: [Lane], loaded: [Lane]) {
+        let ids = reached.sorted()
+        return (ids.compactMap { lanes[$0] }, ids.compactMap { loaded[$0] })
+    }
+
+    /// What departs, when the transaction is committed.
+    ///
+    /// - Parameters:
+    ///   - inserted: the rows of what was appended.
+    ///   - destinations: those of `outgoing.destinations`.
+    func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
+        var ids: [Int: Int] = [:]
+        for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
+        return try outgoing.deliveries(ids: ids, contents: payloads, destinations: destinations)
+    }
+}
+
+extension LaneMessage {
+    /// The message of an accepted broadcast to one audience.
+    ///
+    /// - Parameter asked: the priority that the organiser asked for.
+    fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item, asked: APNsPriority?) {
+        let payload = plan.payload
+        let isEnd = payload.event == .end
+        self.init(
+            broadcast: broadcast, isEnd: isEnd, dismissalDate: payload.dismissalDate, priority: plan.priority,
+            plainPriority: asked ?? (isEnd ? .immediate : .powerAware), alerting: plan.ringsUntil != nil,
+            ringsUntil: plan.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
+            requestID: .drawn(), hasContent: payload.contentState != nil,
+            contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
+            alertBytes: payload.alert?.count)
+    }
+}
+
+extension Delivery {
+    fileprivate init(_ message: LaneMessage, _ audience: Audience) {
+        self.init(
+            bundleID: audience.bundleID, environment: audience.environment, channelID: message.channelID,
+            state: message.state, attempts: 0, priority: message.priority, apnsExpiration: message.apnsExpiration,
+            timestamp: nil, apnsRequestID: message.requestID, apnsUniqueID: nil, reason: nil, nextAttemptAt: nil,
+            settledAt: nil)
     }
 }
 

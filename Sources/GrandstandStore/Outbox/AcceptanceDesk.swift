@@ -19,11 +19,10 @@ struct AcceptanceDesk: Sendable {
 
     /// Accepts calls in order, in one transaction.
     func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast, Problem>]] {
-        let now = calls.map(\.now).max() ?? .distantPast
+        let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
         let (results, topics, departing) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
-            var acceptance = Acceptance(
-                targets: try await PostgresOutbox.lock(Set(items.map(\.target)), on: connection, now: now), now: now)
+            var acceptance = try await PostgresOutbox.lock(Set(items.map(\.target)), on: connection, now: now)
             let results = calls.map { call in
                 call.items.map { item in
                     Result { () throws(Problem) in try acceptance.add(item, at: call.now, plan: call.plan) }
@@ -35,9 +34,8 @@ struct AcceptanceDesk: Sendable {
             PostgresOutbox.statements($1)
         } _: { work, rows in
             let (results, acceptance) = work
-            let topics = acceptance.topics.subtracting(acceptance.departedWhole.map(WakeTopic.lanes))
             // It is committed, so this may not fail any more: what cannot be read goes when its lease has ended.
-            return (results, topics, (try? PostgresOutbox.departing(acceptance, rows)) ?? [])
+            return (results, acceptance.topics, (try? PostgresOutbox.departing(acceptance, rows)) ?? [])
         }
         database.afterCommit {
             for (environment, deliveries) in Dictionary(grouping: departing, by: \.address.environment) {

@@ -30,8 +30,7 @@ extension PostgresOutbox {
             guard !due.isEmpty else { return (0, []) }
             // Events before their broadcasts, as whoever cancels an event takes them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
-            var acceptance = Acceptance(
-                targets: try await Self.lock(targets, on: connection, now: now), now: now)
+            var acceptance = try await Self.lock(targets, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score,
@@ -70,24 +69,26 @@ extension PostgresOutbox {
     ///
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
-        guard !acceptance.broadcasts.isEmpty || !acceptance.deliveries.isEmpty else { return [] }
+        let appended = acceptance.appended
+        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return [] }
         var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
-        if !acceptance.departures.isEmpty { statements += insertDepartures(acceptance) }
-        let queued = acceptance.deliveries.filter { acceptance.departures[$0.lane] == nil }
-        if !queued.isEmpty { statements.append(insertDeliveries(queued)) }
-        let lanes = Set(acceptance.deliveries.map(\.lane)).sorted()
-        if !lanes.isEmpty {
-            statements.append(planning(rows: lanes.count))
-            if !queued.isEmpty {
-                statements.append(supersede(lanes: Set(queued.map(\.lane)).sorted(), now: acceptance.now))
-            }
-            statements.append(updateLanes(lanes, acceptance: acceptance))
-        }
+        if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
+        if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
+        let changes = acceptance.changes
+        statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
         }
         if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
         return statements
+    }
+
+    /// What departs, when the transaction is committed.
+    ///
+    /// - Parameter results: of `statements`.
+    static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
+        guard !acceptance.outgoing.isEmpty else { return [] }
+        return try acceptance.departing(inserted: results[2], destinations: results[3])
     }
 
     private static func insertBroadcasts(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
@@ -128,61 +129,6 @@ extension PostgresOutbox {
                         reason: row.intake.request.payload.event.rawValue)
                 }
             })
-    }
-
-    private static func insertDeliveries(_ rows: [Acceptance.DeliveryRow]) -> PostgresQuery {
-        """
-        insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-            apns_request_id, channel_id, content_before, rings_until)
-        select broadcast_id, lane, case when channel_id is null then 'waiting' else 'queued' end::delivery_state,
-            is_end, rings_until is not null, priority, apns_expiration, expires_at, apns_request_id, channel_id,
-            content_before, rings_until
-        from unnest(\(rows.map(\.broadcastID)), \(rows.map(\.lane)), \(rows.map(\.isEnd)), \(rows.map(\.ringsUntil)),
-            \(rows.map(\.priority.rawValue)), \(rows.map(\.apnsExpiration)), \(rows.map(\.expiresAt)),
-            \(rows.map(\.requestID)), \(rows.map(\.channelID)), \(rows.map(\.contentBefore)))
-            with ordinality as r(broadcast_id, lane, is_end, rings_until, priority, apns_expiration, expires_at,
-                apns_request_id, channel_id, content_before, place)
-        order by place
-        """
-    }
-
-    /// Whether the delivery `d` has an alert that is fresh enough to ring. (An old replica does not say until when; its
-    /// alerts ring until they expire.)
-    static func rings(_ now: Date) -> PostgresQuery {
-        "(d.alerting and coalesce(d.rings_until, d.expires_at) > \(now))"
-    }
-
-    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one of its lane.
-    /// One with a fresh alert does not, for people would miss the alert; nor does an end.
-    static func supersede(lanes: [Int], now: Date) -> PostgresQuery {
-        """
-        update deliveries d set state = 'superseded', settled_at = \(now), next_attempt_at = null
-        where d.lane = any(\(lanes)) and d.settled_at is null and d.state <> 'sending' and not d.is_end
-            and not \(rings(now))
-            and d.id < (select max(n.id) from deliveries n where n.lane = d.lane and n.settled_at is null)
-        """
-    }
-
-    private static func updateLanes(_ lanes: [Int], acceptance: Acceptance) -> PostgresQuery {
-        let departures = lanes.map { acceptance.departures[$0] }
-        return """
-            update lanes l set newest_broadcast = coalesce(r.newest, l.newest_broadcast),
-                fenced_at = case when r.is_end then \(acceptance.now) else l.fenced_at end,
-                is_urgent = r.is_urgent or (l.is_urgent and l.due_at is not null),
-                leased_by = coalesce(r.leased_by, l.leased_by), leased_until = coalesce(r.leased_until, l.leased_until),
-                last_timestamp = coalesce(r.apns_timestamp, l.last_timestamp), ready_at = greatest(l.ready_at, r.ready_at),
-                due_at = case when r.leased_until is not null then r.leased_until
-                    when l.leased_until is not null then l.due_at
-                    when l.channel is null then least(l.due_at, r.expires_at)
-                    else greatest(\(acceptance.now), l.ready_at) end
-            from unnest(\(lanes), \(lanes.map { acceptance.newest[$0] }), \(lanes.map { acceptance.fenced.contains($0) }),
-                \(lanes.map { acceptance.urgent.contains($0) }),
-                \(lanes.map { acceptance.expiries[$0] }), \(departures.map { $0?.timestamp }),
-                \(departures.map { $0?.claim.replica }), \(departures.map { $0?.claim.leasedUntil }),
-                \(departures.map { $0.map { $0.claim.at.addingTimeInterval($0.claim.laneInterval) } }))
-                as r(id, newest, is_end, is_urgent, expires_at, apns_timestamp, leased_by, leased_until, ready_at)
-            where l.id = r.id and l.id = any(\(lanes))
-            """
     }
 
     /// Only what changes: a match has many updates and one first.

@@ -7,73 +7,41 @@ internal import Postgres
 extension PostgresOutbox {
     static func lock(
         _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
-    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
-        let events = targets.compactMap(\.eventKey?.rawValue).sorted()
+    ) async throws -> Acceptance {
+        let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
-        if !events.isEmpty, !channels.isEmpty { try await lockTogether(events, channels, on: connection) }
-        var states = events.isEmpty ? [:] : try await lockEvents(events, on: connection, now: now)
-        guard !channels.isEmpty else { return states }
-        states.merge(try await lockChannels(channels, on: connection, now: now)) { event, _ in event }
-        return states
+        // One statement locks the lanes of both kinds: each in its own order would be no order.
+        let ofEvents: PostgresQuery = "select lane from audiences where event_key = any(\(keys))"
+        let ofChannels: PostgresQuery = "select id from lanes where channel = any(\(channels))"
+        let lanes =
+            channels.isEmpty ? ofEvents : keys.isEmpty ? ofChannels : "\(ofEvents) union all \(ofChannels)"
+        let results = try await connection.pipeline(
+            [planning(rows: targets.count), lockEvents(keys), audiences(keys)]
+                + (channels.isEmpty ? [] : [lockChannels(channels), missingLanes(channels)])
+                + LaneRows.load("(array(\(lanes)))"))
+        return Acceptance(
+            targets: try states(events: results[1], audiences: results[2]).merging(
+                try channels.isEmpty ? [:] : states(channels: results[3], lanes: results[results.count - 2])
+            ) { event, _ in event },
+            lanes: try LaneRows.lanes(results), now: now)
     }
 
-    /// Where broadcasts for events and for channels share a transaction, one statement locks the lanes of both: each kind
-    /// in its own order would be no order.
-    private static func lockTogether(
-        _ keys: [String], _ ids: [UUID], on connection: PostgresConnection
-    ) async throws {
-        try await connection.pipeline([
-            planning(rows: keys.count + ids.count),
-            "select from events where key = any(\(keys)) order by key for no key update",
-            "select from channels where id = any(\(ids)) order by id for no key update",
-            missingLanes(ids),
-            """
-            select from lanes where id = any(array(
-                select lane from audiences where event_key = any(\(keys))
-                union all select id from lanes where channel = any(\(ids))))
-            order by id for no key update
-            """,
-        ])
-    }
-
-    /// `+ 0`: not by reading the index on lanes through.
-    private static func lockEvents(
-        _ keys: [String], on connection: PostgresConnection, now: Date
-    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
-        let results = try await connection.pipeline([
-            planning(rows: keys.count),
-            """
-            select key, ended_at is not null or cancelled_at is not null as is_over,
-                first_update_at is not null as is_started from events
-            where key = any(\(keys)) order by key for no key update
-            """,
-            """
-            select u.event_key, u.bundle_id, u.environment, u.storage_policy, u.position, u.lane,
-                l.fenced_at is not null as is_fenced, c.channel_id, l.newest_broadcast, l.last_timestamp,
-                \(isIdle(now)) as is_idle
-            from (select * from audiences where event_key = any(\(keys)) order by lane + 0 offset 0) u
-            cross join lateral (select * from lanes where id = u.lane for no key update) l
-            left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
-            """,
-        ])
-        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        for row in results[1] {
-            states[.event(try row.word("key"))] = Acceptance.TargetState(
-                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
-        }
-        for row in results[2] {
-            states[.event(try row.word("event_key"))]?.lanes.append(
-                try lane(row, position: try row.decode("position")))
-        }
-        for key in states.keys { states[key]?.lanes.sort { $0.position < $1.position } }
-        return states
-    }
-
-    /// A lane `l` without a due time has neither anything pending nor a lease.
-    private static func isIdle(_ now: Date) -> PostgresQuery {
+    private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
-        (l.due_at is null and coalesce(l.ready_at <= \(now), true)
-            and coalesce(c.state in ('active', 'retiring'), false))
+        select key, ended_at is not null or cancelled_at is not null as is_over,
+            first_update_at is not null as is_started from events
+        where key = any(\(keys)) order by key for no key update
+        """
+    }
+
+    private static func audiences(_ keys: [String]) -> PostgresQuery {
+        "select event_key, lane from audiences where event_key = any(\(keys)) order by position"
+    }
+
+    private static func lockChannels(_ ids: [UUID]) -> PostgresQuery {
+        """
+        select id, event_key is null and state = 'active' as takes_broadcasts from channels
+        where id = any(\(ids)) order by id for no key update
         """
     }
 
@@ -87,37 +55,29 @@ extension PostgresOutbox {
         """
     }
 
-    private static func lockChannels(
-        _ ids: [UUID], on connection: PostgresConnection, now: Date
-    ) async throws -> [BroadcastTarget: Acceptance.TargetState] {
-        let results = try await connection.pipeline([
-            "select from channels where id = any(\(ids)) order by id for no key update",
-            missingLanes(ids),
-            """
-            select c.id as channel, l.bundle_id, l.environment, l.storage_policy, l.id as lane,
-                l.fenced_at is not null as is_fenced, c.channel_id, l.newest_broadcast, l.last_timestamp,
-                \(isIdle(now)) as is_idle
-            from channels c join lanes l on l.channel = c.id
-            where c.id = any(\(ids)) and c.event_key is null and c.state = 'active'
-            order by l.id for no key update of l
-            """,
-        ])
+    private static func states(
+        events: PostgresRows, audiences: PostgresRows
+    ) throws -> [BroadcastTarget: Acceptance.TargetState] {
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
-        for row in results[2] {
-            states[.channel(try row.decode("channel"))] = Acceptance.TargetState(
-                isOver: false, lanes: [try lane(row, position: 0)])
+        for row in events {
+            states[.event(try row.word("key"))] = Acceptance.TargetState(
+                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
         }
+        for row in audiences { states[.event(try row.word("event_key"))]?.lanes.append(try row.decode("lane")) }
         return states
     }
 
-    private static func lane(_ row: PostgresRow, position: Int) throws -> Acceptance.LaneState {
-        Acceptance.LaneState(
-            audience: Audience(
-                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                storagePolicy: try row.word("storage_policy")),
-            position: position, id: try row.decode("lane"), isFenced: try row.decode("is_fenced"),
-            channelID: try row.decode("channel_id"), newest: try row.decode("newest_broadcast"),
-            idle: try row.decode("is_idle")
-                ? Acceptance.IdleLane(lastTimestamp: try row.decode("last_timestamp")) : nil)
+    private static func states(
+        channels: PostgresRows, lanes: PostgresRows
+    ) throws -> [BroadcastTarget: Acceptance.TargetState] {
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        for row in channels where try row.decode(Bool.self, "takes_broadcasts") {
+            states[.channel(try row.decode("id"))] = Acceptance.TargetState(isOver: false, lanes: [])
+        }
+        for row in lanes {
+            guard let channel = try row.decode(UUID?.self, "channel") else { continue }
+            states[.channel(channel)]?.lanes.append(try row.decode("lane"))
+        }
+        return states.filter { !$0.value.lanes.isEmpty }
     }
 }

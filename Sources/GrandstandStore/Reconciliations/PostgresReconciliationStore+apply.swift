@@ -268,7 +268,7 @@ private struct Step {
 
     private func connect(_ channels: [Channel], on connection: PostgresConnection) async throws {
         for channel in channels where channel.eventKey != nil {
-            try await connection.pipeline(PostgresChannelStore.connectingLanes(to: channel, now: now))
+            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
         }
     }
 }

@@ -123,6 +123,12 @@ extension Date: PostgresEncodable, PostgresDecodable {
         value.append(to: &bytes)
     }
 
+    /// The date as a column gives it back: what is compared with one that was read must be as coarse as that.
+    package var inMicroseconds: Date {
+        let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
+        return Date(timeIntervalSince1970: microseconds / 1_000_000 + Self.epoch)
+    }
+
     package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
         guard type == PostgresType.timestamptz.oid, let value = Int64(bigEndian: bytes), value != .min, value != .max
         else { throw .decoding(Self.self, type) }

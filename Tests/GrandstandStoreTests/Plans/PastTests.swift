@@ -75,7 +75,7 @@ struct PastTests {
     }
 
     /// The most rows that one scan of a plan read, over all its loops.
-    private static func rows(_ plan: String) -> Int {
+    static func rows(_ plan: String) -> Int {
         var most = 0
         var scan: (rows: Double, loops: Double)?
         for line in plan.split(separator: ";") {

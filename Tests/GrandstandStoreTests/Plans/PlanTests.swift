@@ -140,7 +140,7 @@ struct PlanTests {
     /// Rows as years of matches leave them; foreign keys and triggers are not asked about each.
     ///
     /// - Parameter last: the events that are there already.
-    private static func fill(
+    static func fill(
         _ pool: PostgresPool, after last: Int = 0, events: Int = 100_000, analyzed: Bool
     ) async throws {
         let range = "generate_series(\(last + 1), \(events)) n"
@@ -178,7 +178,8 @@ struct PlanTests {
     private static func explaining(_ connectionString: String, analyzing: Bool) -> String {
         let options =
             "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 "
-            + "-c auto_explain.log_analyze=\(analyzing ? "on" : "off") -c auto_explain.log_level=notice -c client_min_messages=notice"
+            + "-c auto_explain.log_analyze=\(analyzing ? "on" : "off") -c auto_explain.log_nested_statements=on "
+            + "-c auto_explain.log_level=notice -c client_min_messages=notice"
         guard connectionString.contains("://") else { return "\(connectionString) options='\(options)'" }
         return connectionString + "&options="
             + options.replacing(" ", with: "%20").replacing("=", with: "%3D")

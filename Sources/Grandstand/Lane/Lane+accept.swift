@@ -1,0 +1,48 @@
+package import FoundationEssentials
+
+extension Lane {
+    /// Takes a message that was accepted for the lane: what it replaces gives way, and after an `end` nothing follows.
+    package mutating func accept(_ message: LaneMessage, at now: Date) {
+        var message = message
+        message.state = channel == nil ? .waiting : .queued
+        message.channelID = channel?.channelID
+        message.contentBefore = newest
+        if message.hasContent { newest = message.broadcast }
+        if message.isEnd { fence(at: now) }
+        messages.append(message)
+        giveWay(at: now)
+    }
+
+    /// The lane's audience got its end, or its event is over: it takes no more messages; what waits still goes.
+    package mutating func fence(at now: Date) { fencedAt = fencedAt ?? now }
+
+    /// The audience was removed, or its event cancelled: what waits is cancelled. A request under way keeps its lease, so
+    /// that somebody settles it.
+    package mutating func close(at now: Date) {
+        fence(at: now)
+        closedAt = now
+        cancelWaiting(at: now)
+    }
+
+    /// The audience is back before its channel has retired: its timestamps go on rising. One that had got its `end`
+    /// before it was removed stays fenced.
+    package mutating func reopen() {
+        if let fenced = fencedAt, let closed = closedAt, fenced >= closed { fencedAt = nil }
+        closedAt = nil
+    }
+
+    /// What waited for the channel may go.
+    package mutating func connect(_ channel: Channel) {
+        self.channel = channel
+        for index in messages.indices where messages[index].state == .waiting {
+            messages[index].state = .queued
+            messages[index].channelID = channel.channelID
+        }
+    }
+
+    mutating func cancelWaiting(at now: Date) {
+        for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
+            messages[index].settle(.cancelled, at: now)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import APNsWire
+package import FoundationEssentials
+
+extension Lane {
+    /// What a verdict came to.
+    package enum Effect: Sendable, Hashable {
+        /// The lease had gone to another replica, or the message was settled: nothing changed.
+        case none
+        case settled
+        /// The same, and APNs said with this reason that it does not know the channel that the lane has: that is to be
+        /// looked into.
+        case channelDoubted(reason: String)
+    }
+
+    /// Records APNs' verdict on the message under way, and gives the lane back.
+    package mutating func settle(_ settlement: Settlement, by replica: UUID, at now: Date) -> Effect {
+        guard let index = underWay(settlement.delivery, replica) else { return .none }
+        var effect = Effect.settled
+        switch settlement.verdict {
+        case .accepted(let receipt):
+            messages[index].settle(.accepted, at: settlement.at)
+            messages[index].uniqueID = receipt.uniqueID
+            storedUntil = [storedUntil, keptUntil(messages[index])].compactMap(\.self).max()
+        case .retry(let time, let reason):
+            wait(index, until: time, reason)
+        case .throttled(let time, let reason):
+            wait(index, until: time, reason)
+            readyAt = max(readyAt ?? time, time)
+        case .rejected(let refusal):
+            messages[index].settle(.rejected, at: settlement.at)
+            messages[index].reason = refusal.reason.rawValue
+        case .channelDoubted(let refusal, let next):
+            let hasChannel = channel.map { $0.takesMessages && $0.channelID == messages[index].channelID } ?? false
+            effect = hasChannel ? .channelDoubted(reason: refusal.reason.rawValue) : .settled
+            if let next, hasChannel {
+                wait(index, until: next, refusal.reason.rawValue)
+            } else {
+                messages[index].settle(.rejected, at: settlement.at)
+                messages[index].reason = refusal.reason.rawValue
+            }
+        case .expired(let reason):
+            messages[index].settle(.expired, at: settlement.at)
+            messages[index].reason = reason
+        }
+        giveBack(at: now)
+        return effect
+    }
+
+    /// Gives the lane back unsent: the attempt was none.
+    ///
+    /// - Returns: whether the lease still was the replica's.
+    package mutating func release(_ delivery: Int, by replica: UUID, at now: Date) -> Bool {
+        guard let index = underWay(delivery, replica) else { return false }
+        messages[index].state = .queued
+        messages[index].attempts -= 1
+        // Nothing left, so no interval has begun; the one before had ended.
+        readyAt = now
+        giveBack(at: now)
+        return true
+    }
+
+    /// Its replica is still at work on it.
+    package mutating func extendLease(by replica: UUID, until time: Date) {
+        if lease?.replica == replica { lease?.until = time }
+    }
+
+    private func underWay(_ delivery: Int, _ replica: UUID) -> Int? {
+        guard lease?.replica == replica else { return nil }
+        return messages.firstIndex { $0.id == delivery && $0.state == .sending }
+    }
+
+    private mutating func wait(_ index: Int, until time: Date, _ reason: String) {
+        messages[index].state = .queued
+        messages[index].nextAttemptAt = time
+        messages[index].reason = reason
+    }
+
+    /// A verdict may come so late that its replica has claimed the lane again: the lease is that claim's then.
+    private mutating func giveBack(at now: Date) {
+        if !messages.contains(where: { $0.state == .sending }) { lease = nil }
+        if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
+    }
+
+    /// Until when APNs keeps an accepted message, or a device shows what it ended: a date beyond Apple's limit counts as
+    /// that limit.
+    private func keptUntil(_ message: LaneMessage) -> Date? {
+        let stored = message.apnsExpiration > 0 ? message.expiresAt : nil
+        guard message.isEnd, let date = message.dismissalDate, let settled = message.settledAt else { return stored }
+        let latest = Int(settled.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
+        return max(stored ?? .distantPast, Date(timeIntervalSince1970: Double(min(date, latest))))
+    }
+}

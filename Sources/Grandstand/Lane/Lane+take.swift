@@ -1,0 +1,93 @@
+package import APNsWire
+package import FoundationEssentials
+
+extension Lane {
+    /// In what form a message goes.
+    ///
+    /// - An alert that rings takes the newest content with it, if both fit into one message. So no state waits behind an
+    ///   alert, nor behind its repetitions; the newest message goes by itself afterwards.
+    /// - An alert that is too old to ring is left out.
+    /// - What an earlier attempt had otherwise makes another message, with a timestamp and a request ID of its own: what
+    ///   may have reached APNs is repeated unchanged, or followed by a higher timestamp.
+    struct Form {
+        /// Its alert is left out.
+        var isStale = false
+        /// The broadcast whose content it has; `nil`: its own.
+        var contentOf: UUID?
+        var contentBytes: Int?
+        /// The message whose own content it takes with it.
+        var carried: UUID?
+        /// It differs from the attempt before.
+        var isAnother = false
+        var hasNewTimestamp = false
+    }
+
+    /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
+    private static let bytesForContentAndAlert = APNsLimits.broadcastPayload - 160
+
+    func form(of head: LaneMessage, at now: Date) -> Form {
+        let rings = head.rings(at: now)
+        var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
+        if rings, !head.isEnd, let newest = messages.last(where: { !$0.state.isSettled }),
+            newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
+            content + alert <= Self.bytesForContentAndAlert
+        {
+            form.contentOf = newest.content
+            form.contentBytes = content
+            form.carried = newest.contentOf == nil ? newest.broadcast : nil
+        }
+        form.isAnother = head.timestamp != nil && (form.isStale || form.contentOf != head.contentOf)
+        form.hasNewTimestamp = head.timestamp == nil || form.isAnother
+        return form
+    }
+
+    /// Takes the head for a claim, if it may go now, and leases the lane. A message that a dead replica left under way
+    /// waits again, and gives way to newer state like any other.
+    ///
+    /// - Parameter requestID: makes the `apns-request-id` of a message that is another one now.
+    /// - Returns: the message as it goes; `nil`: none goes now, and `due(at:)` says when to look again.
+    package mutating func take(_ claim: LaneClaim, requestID: () -> UUID) -> LaneMessage? {
+        let now = claim.at
+        if let lease, lease.until > now { return nil }
+        lease = nil
+        for index in messages.indices where messages[index].state == .sending { messages[index].state = .queued }
+        giveWay(at: now)
+        guard let channel, channel.takesMessages, let time = sendable(at: now), time <= now,
+            let index = messages.firstIndex(where: { !$0.state.isSettled })
+        else { return nil }
+        let form = form(of: messages[index], at: now)
+        if form.hasNewTimestamp {
+            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), lastTimestamp + 1)
+            messages[index].timestamp = timestamp
+            lastTimestamp = timestamp
+        }
+        if form.isAnother { messages[index].requestID = requestID() }
+        if form.isStale {
+            messages[index].alerting = false
+            messages[index].priority = messages[index].plainPriority
+            messages[index].reason = "the alert was too old to ring"
+        }
+        messages[index].state = .sending
+        messages[index].attempts += 1
+        messages[index].nextAttemptAt = nil
+        messages[index].channelID = channel.channelID
+        messages[index].contentOf = form.contentOf
+        messages[index].contentBytes = form.contentBytes
+        if form.carried != nil { carry(form, after: index) }
+        lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(claim.laneInterval))
+        return messages[index]
+    }
+
+    /// Alerts between the head and the newest message have its content from then on: an older one must not follow it.
+    private mutating func carry(_ form: Form, after head: Int) {
+        for index in messages.indices where index > head && !messages[index].state.isSettled {
+            if messages[index].broadcast == form.carried {
+                messages[index].contentSent = true
+            } else {
+                messages[index].contentOf = form.contentOf
+                messages[index].contentBytes = form.contentBytes
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// The messages of one channel, in order: at most one is under way, and the newest state wins.
+///
+/// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
+/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else changes a lane.
+package struct Lane: Sendable, Hashable {
+    /// The channel that its messages go to.
+    package struct Channel: Sendable, Hashable {
+        package var id: UUID
+        /// Apple's ID; `nil`: it is not created yet.
+        package var channelID: String?
+        /// Its state lets messages through.
+        package var takesMessages: Bool
+
+        package init(id: UUID, channelID: String?, takesMessages: Bool) {
+            self.id = id
+            self.channelID = channelID
+            self.takesMessages = takesMessages
+        }
+    }
+
+    /// A replica has a request of the lane under way.
+    package struct Lease: Sendable, Hashable {
+        package var replica: UUID
+        /// From then on another replica may take the lane.
+        package var until: Date
+
+        package init(replica: UUID, until: Date) {
+            self.replica = replica
+            self.until = until
+        }
+    }
+
+    package let id: Int
+    package let audience: Audience
+    /// `nil`: none yet, or none any more.
+    package var channel: Channel?
+    package var lease: Lease?
+    /// Those that are not settled, in order. For a withdrawal also those that were: whatever may become true again.
+    package var messages: [LaneMessage]
+    /// `aps.timestamp` of the last message; 0 before the first.
+    package var lastTimestamp: Int
+    /// No message goes before: the lane's interval, or APNs' word.
+    package var readyAt: Date?
+    /// When it got its `end`, or its event's: it takes no more messages.
+    package var fencedAt: Date?
+    /// When its audience was removed or its event cancelled: what waits is not sent either.
+    package var closedAt: Date?
+    /// The broadcast whose content people see, or will see when all that waits has gone.
+    package var newest: UUID?
+    /// Until then APNs keeps the newest message, or a device shows what was ended.
+    package var storedUntil: Date?
+
+    package init(
+        id: Int, audience: Audience, channel: Channel?, lease: Lease? = nil, messages: [LaneMessage] = [],
+        lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
+        newest: UUID? = nil, storedUntil: Date? = nil
+    ) {
+        self.id = id
+        self.audience = audience
+        self.channel = channel
+        self.lease = lease
+        self.messages = messages
+        self.lastTimestamp = lastTimestamp
+        self.readyAt = readyAt
+        self.fencedAt = fencedAt
+        self.closedAt = closedAt
+        self.newest = newest
+        self.storedUntil = storedUntil
+    }
+
+    /// How far `aps.timestamp` may run ahead of the clock when a lane sends faster than one a second: devices drop what
+    /// is more than about eight hours ahead (docs/apns.md section 4). Beyond it the lane waits for the clock.
+    package static let timestampLead = 3_600
+    /// Seconds between two looks at a lane whose channel takes no messages for now.
+    package static let channelPause: TimeInterval = 5
+
+    /// Messages that are not settled, in order.
+    package var pending: some Collection<LaneMessage> { messages.lazy.filter { !$0.state.isSettled } }
+
+    /// The next to go.
+    package var head: LaneMessage? { messages.first { !$0.state.isSettled } }
+
+    /// Whether something that waits goes before the app's other lanes: an `end`, or a priority of 10.
+    package var isUrgent: Bool { pending.contains { $0.isEnd || $0.priority == .immediate } }
+
+    /// When a dispatcher is to look at the lane: its lease ends, its head may go, or something of it expires; `nil`:
+    /// nothing waits.
+    package func due(at now: Date) -> Date? {
+        if let lease { return lease.until }
+        guard let expiry = pending.map(\.expiresAt).min() else { return nil }
+        return min(expiry, sendable(at: now) ?? expiry)
+    }
+
+    /// When the head may go, as far as is known; `nil`: there is none, or no channel.
+    func sendable(at now: Date) -> Date? {
+        guard let head, let channel else { return nil }
+        guard channel.takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
+        let form = form(of: head, at: now)
+        var time = max(now, readyAt ?? now)
+        // What changed since the last attempt does not wait for its repetition.
+        if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
+        let clock = Int(now.timeIntervalSince1970.rounded(.down))
+        if form.hasNewTimestamp, lastTimestamp >= clock + Self.timestampLead {
+            time = max(time, Date(timeIntervalSince1970: Double(lastTimestamp - Self.timestampLead + 1)))
+        }
+        return time
+    }
+
+    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
+    /// fresh alert does not, for people would miss the alert; nor does an `end`; nor what is under way. What has expired
+    /// is not sent.
+    mutating func giveWay(at now: Date) {
+        let newest = messages.lastIndex { !$0.state.isSettled && $0.expiresAt > now }
+        for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
+            let message = messages[index]
+            if message.expiresAt <= now {
+                messages[index].settle(.expired, at: now)
+            } else if index != newest, !message.isEnd, !message.rings(at: now) {
+                messages[index].settle(.superseded, at: now)
+            }
+        }
+    }
+
+    func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }
+}

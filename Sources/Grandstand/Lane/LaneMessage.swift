@@ -1,0 +1,105 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// One broadcast's message on one lane, without its content: a row of `deliveries`.
+package struct LaneMessage: Sendable, Hashable {
+    /// `nil` until it is written.
+    package var id: Int?
+    package let broadcast: UUID
+    package var state: Delivery.State
+    package let isEnd: Bool
+    /// Of an `end`: when its activity goes from lock screens, as the organiser said.
+    package let dismissalDate: Int?
+    package var priority: APNsPriority
+    /// Its priority without its alert.
+    package let plainPriority: APNsPriority
+    /// Whether it has an alert still.
+    package var alerting: Bool
+    /// When its alert is too old; `nil`: when it expires. It goes on without it then.
+    package let ringsUntil: Date?
+    /// The `apns-expiration` header.
+    package let apnsExpiration: Int
+    package let expiresAt: Date
+    /// Requests to APNs, the one under way included.
+    package var attempts: Int
+    package var nextAttemptAt: Date?
+    /// `aps.timestamp`, given with the first attempt and kept on repetitions.
+    package var timestamp: Int?
+    package var requestID: UUID
+    package var uniqueID: String?
+    /// Apple's ID of the channel that it went to, or would go to.
+    package var channelID: String?
+    /// What APNs said, or why it waits.
+    package var reason: String?
+    package var settledAt: Date?
+    /// Whether it changes the content; an `end` may leave it as it is.
+    package let hasContent: Bool
+    /// The broadcast whose content was the newest before.
+    package var contentBefore: UUID?
+    /// The broadcast whose content its last attempt had; `nil`: its own.
+    package var contentOf: UUID?
+    /// Its content went with an alert before it.
+    package var contentSent: Bool
+    /// The bytes of the content that it goes with; `nil`: not known.
+    package var contentBytes: Int?
+    /// The bytes of its alert; `nil`: none, or not known.
+    package let alertBytes: Int?
+
+    package init(
+        id: Int? = nil, broadcast: UUID, state: Delivery.State = .queued, isEnd: Bool = false,
+        dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
+        alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
+        nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
+        channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
+        contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
+        alertBytes: Int? = nil
+    ) {
+        self.id = id
+        self.broadcast = broadcast
+        self.state = state
+        self.isEnd = isEnd
+        self.dismissalDate = dismissalDate
+        self.priority = priority
+        self.plainPriority = plainPriority
+        self.alerting = alerting
+        self.ringsUntil = ringsUntil
+        self.apnsExpiration = apnsExpiration
+        self.expiresAt = expiresAt
+        self.attempts = attempts
+        self.nextAttemptAt = nextAttemptAt
+        self.timestamp = timestamp
+        self.requestID = requestID
+        self.uniqueID = uniqueID
+        self.channelID = channelID
+        self.reason = reason
+        self.settledAt = settledAt
+        self.hasContent = hasContent
+        self.contentBefore = contentBefore
+        self.contentOf = contentOf
+        self.contentSent = contentSent
+        self.contentBytes = contentBytes
+        self.alertBytes = alertBytes
+    }
+
+    /// The broadcast whose content it goes with.
+    package var content: UUID { contentOf ?? broadcast }
+
+    /// Whether its alert is fresh enough to ring.
+    package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
+
+    /// Whether it and its content are known not to have left: what was given a timestamp may have.
+    package var isUnsent: Bool {
+        guard attempts == 0, timestamp == nil, !contentSent else { return false }
+        return switch state {
+        case .waiting, .queued, .superseded, .cancelled: true
+        case .sending, .accepted, .expired, .rejected: false
+        }
+    }
+
+    /// Nothing more happens to it.
+    mutating func settle(_ state: Delivery.State, at time: Date) {
+        self.state = state
+        settledAt = time
+        nextAttemptAt = nil
+    }
+}

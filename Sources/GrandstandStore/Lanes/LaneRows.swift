@@ -1,0 +1,117 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Lanes and their messages as the tables `lanes` and `deliveries` have them: locked and loaded by key, written back by
+/// key, new messages appended (`LaneRows+write`). What becomes of them in between is `Lane`'s.
+enum LaneRows {
+    /// Locks lanes in order of their IDs, then loads them with what is not settled, by statements of their own: those see
+    /// what was committed while the locks were waited for, of channels and messages, too.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
+    static func load(_ ids: PostgresQuery) -> [PostgresQuery] { [lock(ids)] + loadLocked(ids) }
+
+    /// The same for lanes that the transaction has locked.
+    static func loadLocked(_ ids: PostgresQuery) -> [PostgresQuery] {
+        [rows(ids), messages(ids, "d.settled_at is null")]
+    }
+
+    /// Locks and loads lanes with what the withdrawal of a broadcast has to know: its message, and the newest that were
+    /// cancelled down to one that was not.
+    static func load(_ ids: PostgresQuery, withdrawing broadcast: UUID) -> [PostgresQuery] {
+        [
+            lock(ids), rows(ids),
+            """
+            with recursive chain as (
+                select l.id as lane, l.newest_broadcast as broadcast from lanes l where l.id = any(\(ids))
+                union
+                select c.lane, d.content_before from chain c cross join lateral (
+                    select state, content_before from deliveries
+                    where broadcast_id = c.broadcast and lane = c.lane offset 0) d
+                where d.state = 'cancelled' or c.broadcast = \(broadcast)
+            )
+            \(messages(
+                ids,
+                """
+                (d.settled_at is null or d.broadcast_id = \(broadcast)
+                    or exists (select from chain c where c.lane = d.lane and c.broadcast = d.broadcast_id))
+                """))
+            """,
+        ]
+    }
+
+    private static func lock(_ ids: PostgresQuery) -> PostgresQuery {
+        "select from lanes where id = any(\(ids)) order by id for no key update"
+    }
+
+    private static func rows(_ ids: PostgresQuery) -> PostgresQuery {
+        """
+        select l.id as lane, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
+            c.channel_id, coalesce(c.state in ('active', 'retiring'), false) as takes_messages, l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
+        from lanes l left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
+        where l.id = any(\(ids)) order by l.id
+        """
+    }
+
+    private static func messages(_ ids: PostgresQuery, _ condition: PostgresQuery) -> PostgresQuery {
+        """
+        select d.lane, d.is_end, d.plain_priority, d.id, d.broadcast_id, d.state,
+            case when d.is_end then (select dismissal_date from broadcasts where id = d.broadcast_id) end
+                as dismissal_date,
+            d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.next_attempt_at,
+            d.apns_timestamp, d.apns_request_id, d.apns_unique_id, d.channel_id, d.reason, d.settled_at,
+            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes
+        from deliveries d where d.lane = any(\(ids)) and \(condition) order by d.id
+        """
+    }
+
+    /// The lanes that `load` found, in order of their IDs.
+    ///
+    /// - Parameter results: of the statements that end with `load`.
+    static func lanes(_ results: [PostgresRows]) throws -> [Lane] {
+        let (rows, messageRows) = (results[results.count - 2], results[results.count - 1])
+        var messages: [Int: [LaneMessage]] = [:]
+        for row in messageRows { messages[try row.decode("lane"), default: []].append(try message(row)) }
+        return try rows.map { row in
+            let id: Int = try row.decode("lane")
+            let lease: (replica: UUID?, until: Date?) = (try row.decode("leased_by"), try row.decode("leased_until"))
+            return Lane(
+                id: id,
+                audience: Audience(
+                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                    storagePolicy: try row.word("storage_policy")),
+                channel: try row.decode(UUID?.self, "channel").map {
+                    Lane.Channel(
+                        id: $0, channelID: try row.decode("channel_id"),
+                        takesMessages: try row.decode("takes_messages"))
+                },
+                lease: lease.replica.flatMap { replica in
+                    lease.until.map { Lane.Lease(replica: replica, until: $0) }
+                },
+                messages: messages[id] ?? [], lastTimestamp: try row.decode("last_timestamp"),
+                readyAt: try row.decode("ready_at"), fencedAt: try row.decode("fenced_at"),
+                closedAt: try row.decode("closed_at"), newest: try row.decode("newest_broadcast"),
+                storedUntil: try row.decode("stored_until"))
+        }
+    }
+
+    private static func message(_ row: PostgresRow) throws -> LaneMessage {
+        let isEnd: Bool = try row.decode("is_end")
+        let plain: Int? = try row.decode("plain_priority")
+        return LaneMessage(
+            id: try row.decode("id"), broadcast: try row.decode("broadcast_id"), state: try row.word("state"),
+            isEnd: isEnd, dismissalDate: try row.decode("dismissal_date"), priority: try row.priority("priority"),
+            plainPriority: plain.flatMap(APNsPriority.init) ?? (isEnd ? .immediate : .powerAware),
+            alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
+            apnsExpiration: try row.decode("apns_expiration"), expiresAt: try row.decode("expires_at"),
+            attempts: try row.decode("attempts"), nextAttemptAt: try row.decode("next_attempt_at"),
+            timestamp: try row.decode("apns_timestamp"), requestID: try row.decode("apns_request_id"),
+            uniqueID: try row.decode("apns_unique_id"), channelID: try row.decode("channel_id"),
+            reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
+            contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
+            contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
+            alertBytes: try row.decode("alert_bytes"))
+    }
+}

@@ -1,0 +1,94 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What lanes took, made into requests to APNs: contents and addresses are read when it is known what goes.
+struct Outgoing {
+    struct Item {
+        let lane: Lane
+        let message: LaneMessage
+    }
+
+    private(set) var items: [Item] = []
+
+    var isEmpty: Bool { items.isEmpty }
+
+    mutating func add(_ message: LaneMessage, of lane: Lane) { items.append(Item(lane: lane, message: message)) }
+
+    /// The organisers' parts of the messages.
+    var contents: PostgresQuery {
+        let ids = Set(items.flatMap { [$0.message.broadcast, $0.message.content] })
+        return """
+            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score from broadcasts
+            where id = any(\(ids.sorted { $0.uuidString < $1.uuidString }))
+            """
+    }
+
+    static func contents(_ rows: PostgresRows) throws -> [UUID: BroadcastPayload] {
+        var contents: [UUID: BroadcastPayload] = [:]
+        for row in rows { contents[try row.decode("id")] = try row.payload() }
+        return contents
+    }
+
+    /// Where to and with which key, and what APNs is known to want of each app.
+    var destinations: PostgresQuery {
+        let apps = Set(items.map(\.lane.audience.selector)).sorted { one, other in
+            (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
+        }
+        return """
+            select \(PostgresChannelStore.addressColumns), coalesce(x.value = 'nonzero', false) as wants_expiration
+            from unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
+                as r(bundle_id, environment)
+            join app_environments ae on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
+            \(PostgresChannelStore.addressJoins)
+            left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
+                and x.name = 'unstored-expiration'
+            """
+    }
+
+    /// The requests.
+    ///
+    /// - Parameters:
+    ///   - ids: of messages that were written just now, by lane.
+    ///   - contents: by broadcast.
+    ///   - rows: of `destinations`.
+    func deliveries(
+        ids: [Int: Int] = [:], contents: [UUID: BroadcastPayload], destinations rows: PostgresRows
+    ) throws -> [ClaimedDelivery] {
+        var destinations: [Audience.Selector: (address: APNsAddress, wantsExpiration: Bool)] = [:]
+        for row in rows {
+            let address = try PostgresChannelStore.address(row)
+            destinations[address.app] = (address, try row.decode("wants_expiration"))
+        }
+        return items.compactMap { item in
+            let (lane, message) = (item.lane, item.message)
+            guard let id = message.id ?? ids[lane.id], let channelID = message.channelID,
+                let timestamp = message.timestamp, let destination = destinations[lane.audience.selector],
+                var payload = contents[message.broadcast], let content = contents[message.content]
+            else { return nil }
+            if !message.alerting { payload.alert = nil }
+            if message.contentOf != nil {
+                payload.contentState = content.contentState
+                payload.staleDate = content.staleDate
+                payload.relevanceScore = content.relevanceScore
+            }
+            return ClaimedDelivery(
+                id: id, lane: lane.id, address: destination.address, storagePolicy: lane.audience.storagePolicy,
+                message: BroadcastMessage(
+                    channelID: channelID, body: payload.body(timestamp: timestamp), priority: message.priority,
+                    expiration: Self.expiration(of: message, lane, wantsExpiration: destination.wantsExpiration),
+                    requestID: message.requestID),
+                attempts: message.attempts, expiresAt: message.expiresAt)
+        }
+    }
+
+    /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
+    /// (docs/apns.md C4), the deadline.
+    private static func expiration(of message: LaneMessage, _ lane: Lane, wantsExpiration: Bool) -> Int {
+        guard lane.audience.storagePolicy == .noMessageStored, message.apnsExpiration == 0, wantsExpiration else {
+            return message.apnsExpiration
+        }
+        return Int(message.expiresAt.timeIntervalSince1970.rounded(.up))
+    }
+}

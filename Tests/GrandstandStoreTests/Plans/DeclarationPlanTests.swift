@@ -1,0 +1,59 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A season is declared within a minute of the installation: statistics, and the plans of every open connection, are of
+/// the tables as they were when they had a few rows.
+@Suite("Plans: declaring a season in a new database", .timeLimit(.minutes(3)))
+struct DeclarationPlanTests {
+    /// Rows a step may read for a handful of events.
+    private static let bound = 100
+
+    @Test("statements and triggers read the rows of their event", arguments: [0, 3])
+    func declaring(analyzedWith few: Int) async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            try await stores.open()
+            if few > 0 { try await PlanTests.fill(database.pool, events: few, analyzed: true) }
+            let plans = Plans()
+            var configuration = PostgresConfiguration.stores(connectionString: database.connectionString)
+            // Each statement meets the plan that the connection made for it earlier.
+            configuration.maximumConnections = 1
+            try await PlanTests.withPool(configuration, plans, analyzing: true) { pool in
+                let (events, channels) = (PostgresEventStore(Database(pool)), PostgresChannelStore(Database(pool)))
+                try await Self.declare(0..<8, events, channels, stores)
+                try await PlanTests.fill(database.pool, after: few, events: 5_000, analyzed: false)
+                plans.forget()
+                try await Self.declare(8..<16, events, channels, stores)
+            }
+            #expect(plans.all.contains { $0.contains("insert into audiences") })
+            // Aligning counts all that is live, once for many events.
+            let aligning = ["with due as materialized", "with overdue as", "insert into channels"]
+            for plan in plans.all where !aligning.contains(where: plan.contains) {
+                #expect(PastTests.rows(plan) <= Self.bound, "\(plan)")
+            }
+        }
+    }
+
+    private static func declare(
+        _ range: Range<Int>, _ events: PostgresEventStore, _ channels: PostgresChannelStore, _ stores: Stores
+    ) async throws {
+        for number in range {
+            _ = try await events.put(.sample("new-\(number)"), now: stores.now)
+            _ = try await channels.align(now: stores.now, tenure: Stores.tenure)
+            let tasks = try await channels.claimDue(
+                now: stores.now, leasedUntil: stores.now.addingTimeInterval(10), limit: 32)
+            #expect(tasks.count == 1)
+            for task in tasks {
+                _ = try await channels.record(
+                    ChannelOutcome(
+                        .created(channelID: "new-\(number)"), APNsRecord(status: 200, reason: nil, requestID: nil)),
+                    of: task, by: .server, now: stores.now)
+            }
+        }
+    }
+}
