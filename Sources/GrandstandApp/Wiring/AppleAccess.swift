@@ -12,7 +12,7 @@ struct AppleAccess: Sendable {
     let watched: CapabilityWatch
     let examinations: Examinations
     let calls: ChannelCalls
-    let desk: ChannelDesk
+    let operations: ChannelOperations
     let reconciliation: Reconciliation
     /// Seconds one channel's calls may take before another worker may take it over.
     let channelLease: TimeInterval
@@ -36,7 +36,7 @@ struct AppleAccess: Sendable {
         calls = ChannelCalls(
             calls: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: channelLease,
             now: now, logger: logger)
-        desk = ChannelDesk(
+        operations = ChannelOperations(
             management: management, channels: stores.channels, calls: calls, lease: channelLease, now: now)
         reconciliation = Reconciliation(
             calls: management, channelCalls: calls, store: stores.reconciliations, lease: channelLease, now: now,

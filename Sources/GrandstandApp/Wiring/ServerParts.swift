@@ -42,9 +42,10 @@ struct ServerParts: Sendable {
                 contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox, keys: stores.keys,
                 access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
                 quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                gateway: apple.gateway, desk: apple.desk,
-                reconciliationDesk: ReconciliationDesk(
-                    store: stores.reconciliations, reconciliation: apple.reconciliation, desk: apple.desk, now: now),
+                gateway: apple.gateway, channelOperations: apple.operations,
+                reconciliationOperations: ReconciliationOperations(
+                    store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
+                    now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: stores.outbox, plan: plan, now: now),
                 webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks, views: views,
