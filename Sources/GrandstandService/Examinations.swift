@@ -14,7 +14,7 @@ package struct Examinations: Sendable {
     /// Seconds that trying both ways may take before somebody else may try.
     private let lease: TimeInterval
     /// Seconds that another replica's examination is waited for.
-    private let patience: TimeInterval
+    private let timeout: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let turnstile = Turnstile<Subject, Finding>()
@@ -23,12 +23,12 @@ package struct Examinations: Sendable {
     private static let pause: TimeInterval = 0.1
 
     package init(
-        quirks: any QuirkStore, lease: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
+        quirks: any QuirkStore, lease: TimeInterval, timeout: TimeInterval, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         self.quirks = quirks
         self.lease = lease
-        self.patience = patience
+        self.timeout = timeout
         self.now = now
         self.logger = logger
     }
@@ -60,7 +60,7 @@ package struct Examinations: Sendable {
     ///
     /// - Parameters:
     ///   - since: conclusions after this are believed.
-    ///   - waits: for an examination that goes on, at most `patience` and the time of an examination.
+    ///   - waits: for an examination that goes on, at most `timeout` and the time of an examination.
     func examine<Value: Sendable>(
         _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, waits: Bool,
         _ body: @escaping @Sendable () async -> (answer: Value, finding: Finding)
@@ -84,7 +84,7 @@ package struct Examinations: Sendable {
         _ body: @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> (value: Outcome<Value>, finding: Finding) {
         do {
-            for _ in 0..<(waits ? max(1, Int(patience / Self.pause)) : 1) {
+            for _ in 0..<(waits ? max(1, Int(timeout / Self.pause)) : 1) {
                 switch try await quirks.beginExamination(
                     of: name, for: app, concludedSince: since, now: now(),
                     leasedUntil: now().addingTimeInterval(lease))

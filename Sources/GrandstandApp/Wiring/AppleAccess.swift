@@ -31,7 +31,7 @@ struct AppleAccess: Sendable {
         examinations = Examinations(
             quirks: stores.quirks,
             // Longer than two requests to APNs can take.
-            lease: 2 * timeout + 3, patience: timeout, now: now, logger: logger)
+            lease: 2 * timeout + 3, timeout: timeout, now: now, logger: logger)
         let management = ManagementCalls(gateway: watched, examinations: examinations, now: now)
         calls = ChannelCalls(
             calls: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: channelLease,

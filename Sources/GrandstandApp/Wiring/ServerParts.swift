@@ -58,7 +58,7 @@ struct ServerParts: Sendable {
         _ resources: ServerResources, _ apple: AppleAccess
     ) -> @Sendable () async -> Readiness {
         let readiness = RecentValue(
-            age: .seconds(1), patience: .seconds(2), late: { Readiness.late(apple.gateway) },
+            age: .seconds(1), timeout: .seconds(2), late: { Readiness.late(apple.gateway) },
             make: { await Readiness(of: resources.database, apple.gateway) })
         return { await readiness.get() }
     }
