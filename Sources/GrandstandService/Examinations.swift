@@ -17,7 +17,7 @@ package struct Examinations: Sendable {
     private let timeout: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let turnstile = Turnstile<Subject, Finding>()
+    private let flight = SingleFlight<Subject, Finding>()
 
     /// Seconds between two looks at another replica's examination.
     private static let pause: TimeInterval = 0.1
@@ -65,19 +65,19 @@ package struct Examinations: Sendable {
         _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, waits: Bool,
         _ body: @escaping @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> Outcome<Value> {
-        let turn = await turnstile.pass(Subject(app: app, name: name), waits: waits) {
+        let outcome = await flight.run(Subject(app: app, name: name), waits: waits) {
             await begin(name, app, since, waits: waits, body)
         }
-        switch turn {
-        case .own(let outcome): return outcome
-        case .other(.concluded(let value, _)): return .known(value)
-        case .other(.nothing), .busy: return .inconclusive
-        case .other(.unavailable): return .unavailable
+        switch outcome {
+        case .ran(let outcome): return outcome
+        case .joined(.concluded(let value, _)): return .known(value)
+        case .joined(.nothing), .busy: return .inconclusive
+        case .joined(.unavailable): return .unavailable
         }
     }
 
     /// How many wait for an examination of this process.
-    var waiting: Int { get async { await turnstile.waiting.values.reduce(0) { $0 + $1.count } } }
+    var waiting: Int { get async { await flight.waiting.values.reduce(0) { $0 + $1.count } } }
 
     private func begin<Value: Sendable>(
         _ name: Quirk.Name, _ app: Audience.Selector, _ since: Date, waits: Bool,
