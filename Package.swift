@@ -191,8 +191,8 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandStore", "Postgres", log, nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore", "Postgres", log,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: settings),
         // A replica on a machine whose clock is wrong.
