@@ -104,7 +104,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                 }
                 return await conclude(result, seal, isReplay: false)
             } catch {
-                try? await giveBack(seal)
+                try? await release(seal)
                 throw error
             }
         }
@@ -146,7 +146,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     }
 
     /// The next one may try at once; what was begun stays noted.
-    private func giveBack(_ seal: Seal) async throws {
+    private func release(_ seal: Seal) async throws {
         try await database.query(
             "update idempotency_keys set leased_until = null where id = \(seal.id) and answer is null")
     }

@@ -79,7 +79,7 @@ struct PoolState {
     /// A connection comes back.
     ///
     /// - Returns: the waiter to resume with it.
-    mutating func giveBack(_ connection: PostgresConnection) -> Waiter? {
+    mutating func release(_ connection: PostgresConnection) -> Waiter? {
         guard !isClosed else {
             lent -= 1
             return nil
