@@ -7,7 +7,7 @@ internal import Synchronization
 /// Reads Apple's list before a creation is asked for, unless one was read lately: if the call goes unanswered, only what
 /// that list lacked can be its channel. One list serves all creations of an app for half a minute.
 struct ListWitness: Sendable {
-    private let calls: ManagementCalls
+    private let management: ManagementCalls
     private let reconciliations: any ReconciliationStore
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -21,10 +21,10 @@ struct ListWitness: Sendable {
     private static let rest: TimeInterval = 5
 
     init(
-        calls: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
+        management: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
-        self.calls = calls
+        self.management = management
         self.reconciliations = reconciliations
         self.now = now
         self.logger = logger
@@ -50,7 +50,7 @@ struct ListWitness: Sendable {
 
     private func read(_ address: APNsAddress) async {
         let askedAt = now()
-        guard case .accepted(let listing, _) = await calls.list(at: address) else {
+        guard case .accepted(let listing, _) = await management.list(at: address) else {
             return memory.note(failure: now(), address.app)
         }
         do {

@@ -15,7 +15,7 @@ struct ChannelOperationsImportTests {
         return ChannelOperations(
             management: management, channels: ledger,
             calls: ChannelCalls(
-                calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+                management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
                 now: { Sample.now }, logger: Sample.logger),
             lease: 10, now: { Sample.now })
     }

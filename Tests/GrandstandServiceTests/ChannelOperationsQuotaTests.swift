@@ -19,7 +19,7 @@ struct ChannelOperationsQuotaTests {
         let management = Sample.management(gateway)
         let ledger = FakeLedger(task.channel, spare: spare, reservations: reservations)
         let calls = ChannelCalls(
-            calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+            management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
             now: { Sample.now }, logger: Sample.logger)
         let operations = ChannelOperations(
             management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })

@@ -34,12 +34,13 @@ struct AppleAccess: Sendable {
             lease: 2 * timeout + 3, timeout: timeout, now: now, logger: logger)
         let management = ManagementCalls(gateway: watched, examinations: examinations, now: now)
         calls = ChannelCalls(
-            calls: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: channelLease,
+            management: management, channels: stores.channels, reconciliations: stores.reconciliations,
+            lease: channelLease,
             now: now, logger: logger)
         operations = ChannelOperations(
             management: management, channels: stores.channels, calls: calls, lease: channelLease, now: now)
         reconciliation = Reconciliation(
-            calls: management, channelCalls: calls, store: stores.reconciliations, lease: channelLease, now: now,
+            management: management, channelCalls: calls, store: stores.reconciliations, lease: channelLease, now: now,
             logger: logger)
     }
 }

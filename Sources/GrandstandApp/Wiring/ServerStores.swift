@@ -32,13 +32,13 @@ struct ServerStores: Sendable {
         let session = resources.database
         let store = Database(session.pool)
         let lookupSessions = Database(session.lookupPool, sharing: store)
-        let callSessions = Database(session.callsPool, sharing: store)
+        let bulkSessions = Database(session.bulkPool, sharing: store)
         apps = PostgresAppStore(store)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
         departures = LocalDepartures()
         outbox = PostgresOutbox(
-            Database(session.outboxPool, sharing: store), calls: callSessions,
+            Database(session.outboxPool, sharing: store), calls: bulkSessions,
             dispatch: Database(session.dispatchPool, sharing: store), departures: departures,
             outages: OutageLog("the loops could not be woken; they look by themselves", logger))
         keys = CachedKeyStore(
@@ -49,7 +49,7 @@ struct ServerStores: Sendable {
         quirks = PostgresQuirkStore(store)
         reconciliations = PostgresReconciliationStore(store)
         providerTokens = PostgresProviderTokenStore(store)
-        idempotency = PostgresIdempotencyStore(callSessions)
+        idempotency = PostgresIdempotencyStore(bulkSessions)
         auditLog = PostgresAuditLog(store)
         history = PostgresHistory(store)
         webhooks = PostgresWebhookStore(store)
