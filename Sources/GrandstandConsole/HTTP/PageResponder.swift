@@ -26,7 +26,7 @@ struct PageResponder: Sendable {
     /// Shows a page to a key that may see it.
     func show(_ route: PageRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         guard let secret = SessionCookie.secret(in: request) else {
-            return redirect(to: Place.signIn(returningTo: request.uri.string))
+            return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
         }
         var visitor: Visitor?
         do {

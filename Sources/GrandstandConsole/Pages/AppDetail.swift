@@ -54,8 +54,8 @@ struct CredentialsRow: Sendable {
             case .missing: "Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR."
             case .unreadable: "\(file) cannot be read as Apple's PEM key: check its rights, or download it again."
             }
-        channelsHref = Place.channels(place)
-        reconciliationsHref = Place.reconciliations(place)
+        channelsHref = ConsolePath.channels(place)
+        reconciliationsHref = ConsolePath.reconciliations(place)
     }
 }
 

@@ -50,7 +50,7 @@ struct AuditRow: Sendable {
         subject = [entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue].compactMap(\.self)
             .joined(separator: ", ")
         event = entry.subject.eventKey?.rawValue ?? ""
-        eventHref = entry.subject.eventKey.map(Place.event)
+        eventHref = entry.subject.eventKey.map(ConsolePath.event)
         channelID = entry.subject.channelID ?? ""
         reason = [entry.reason, entry.subject.broadcast?.uuidString.lowercased()].compactMap(\.self)
             .joined(separator: " ")

@@ -37,11 +37,12 @@ struct Visitor: Sendable {
         keyName = key.name
         boundTo = key.bundleID?.rawValue
         let all: [(label: String, href: String, scope: APIKey.Scope)] = [
-            ("Overview", Place.overview, .operate), ("Events", Place.events, .organise), ("Apps", Place.apps, .operate),
-            ("Audit log", Place.auditLog, .operate),
+            ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
+            ("Apps", ConsolePath.apps, .operate),
+            ("Audit log", ConsolePath.auditLog, .operate),
         ]
         links = all.filter { key.holds($0.scope) }.map { link in
-            let isBelow = link.href != Place.overview && path.hasPrefix(link.href + "/")
+            let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
             return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
         }
     }

@@ -11,13 +11,13 @@ struct SignInRoutes: Sendable {
     private static let maximumBytes = 8 * 1_024
 
     func add(to router: Router<ConsoleContext>) {
-        router.get(RouterPath(Place.signIn)) { [responder] request, _ in
+        router.get(RouterPath(ConsolePath.signIn)) { [responder] request, _ in
             responder.signIn(SignIn(returningTo: FormFields(request.uri.query ?? "")["next"]))
         }
-        router.post(RouterPath(Place.signIn)) { request, context in try await signIn(request, context) }
-        router.post(RouterPath(Place.signOut)) { [responder] request, _ in
+        router.post(RouterPath(ConsolePath.signIn)) { request, context in try await signIn(request, context) }
+        router.post(RouterPath(ConsolePath.signOut)) { [responder] request, _ in
             guard FormOrigin.isOurs(request) else { throw Self.foreign }
-            var response = responder.redirect(to: Place.signIn)
+            var response = responder.redirect(to: ConsolePath.signIn)
             response.setCookie(responder.cookie.closed(for: request))
             return response
         }
@@ -38,7 +38,7 @@ struct SignInRoutes: Sendable {
                 SignIn(returningTo: next, fault: problem.detail), status: responder.status(problem.kind),
                 retryAfter: problem.retryAfter)
         }
-        var response = responder.redirect(to: Place.returning(to: next))
+        var response = responder.redirect(to: ConsolePath.returning(to: next))
         response.setCookie(responder.cookie.opened(secret, for: request))
         return response
     }
