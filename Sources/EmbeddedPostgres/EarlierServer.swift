@@ -6,7 +6,7 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// A server on our data that a process which is no more has left behind. Only for who holds the directory's lock.
+/// A server on our data that a dead process has left behind. Only the holder of the directory's lock may use this.
 struct EarlierServer: Sendable {
     private static let timeout = Duration.seconds(30)
     private static let pollInterval = Duration.milliseconds(10)

@@ -27,8 +27,8 @@ package struct Circuit: Sendable, Equatable {
 
     package private(set) var state = State.closed(failures: 0, since: nil)
 
-    /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds: a broken connection with a hundred
-    /// requests on it is a hiccup that a retry mends.
+    /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds: a broken connection with a
+    /// hundred requests on it is a hiccup that a retry mends.
     package static let threshold = 20
     package static let minimumOutage: TimeInterval = 0.5
     /// Seconds until the first probe, and the most between two: a match goes on meanwhile.

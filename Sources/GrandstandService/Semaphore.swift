@@ -11,8 +11,8 @@ package final class Semaphore: Sendable {
 
     package init(permits: Int) { state = Mutex(State(free: permits)) }
 
-    /// Runs `body` with a permit of its own. A task that is cancelled while it waits gets its turn all the same, and sees in
-    /// `body` that it was.
+    /// Runs `body` with a permit of its own. A task that is cancelled while it waits gets its turn all the same, and sees
+    /// in `body` that it was.
     package func withPermit<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -24,7 +24,7 @@ struct AppleAccess: Sendable {
         settings.metrics = resources.metrics.backend
         gateway = APNsClient(settings: settings, keys: resources.keyRing, now: resources.wallClock, logger: logger)
         let timeout = configuration.requestTimeout.seconds
-        // A creation may wait for another caller's examination (which waits for another replica's, and makes two calls),
+        // A creation may wait for another caller's examination (which waits for another replica's and makes two calls),
         // read the list, make its own call, then delete a channel for its place, read the list and ask again.
         channelLease = 8 * timeout + 3
         watched = CapabilityWatch(gateway: gateway, quirks: stores.quirks, now: now, logger: logger)

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// One app: who signs for it, and how APNs treats it.
+/// One app: its credentials, and what was learned of APNs' behaviour towards it.
 struct AppDetail: ConsolePage {
     var template: TemplateName { .app }
     let title: String
@@ -28,7 +28,7 @@ struct AppDetail: ConsolePage {
     }
 }
 
-/// Who signs in one environment.
+/// The credentials of one environment.
 struct CredentialsRow: Sendable {
     let environment: String
     let teamID: String

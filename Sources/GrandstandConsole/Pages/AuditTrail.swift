@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Who did what, the newest first.
+/// The entries of the audit log, the newest first.
 struct AuditTrail: ConsolePage {
     var template: TemplateName { .audit }
     let title = "Audit log"

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// How every app stands in both environments, and what needs somebody.
+/// Every app in both environments, and what an operator has to do.
 struct Overview: ConsolePage {
     var template: TemplateName { .overview }
     let title = "Overview"

@@ -18,7 +18,7 @@ struct Frame: Sendable {
     }
 }
 
-/// Who is signed in, and where they can go.
+/// The key that is signed in, and the pages it may open.
 struct Visitor: Sendable {
     struct Link: Sendable {
         let label: String
@@ -48,7 +48,7 @@ struct Visitor: Sendable {
     }
 }
 
-/// A page that shows itself anew, and how to stop that: who reads slowly must be able to.
+/// A page that reloads itself, and the link that stops it: readers who need more time must be able to.
 struct Refresh: Sendable {
     let seconds: Int
     let isOff: Bool

@@ -39,7 +39,7 @@ enum ConsolePath {
         link(signIn, [("next", target == overview ? nil : target)])
     }
 
-    /// Where somebody goes who signed in: a page of the console, wherever a link wanted to send them.
+    /// The page after signing in: always one of the console's, whatever the link's `next` says.
     static func returning(to target: String?) -> String {
         guard let target, target.hasPrefix(Console.path),
             target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),

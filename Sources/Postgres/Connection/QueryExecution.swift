@@ -1,7 +1,7 @@
 internal import CLibPQ
 private import Dispatch
 
-/// The execution of one query or pipeline: the request and its results, on a connection that nobody else uses meanwhile.
+/// The execution of one query or pipeline, on a connection that nothing else uses meanwhile.
 ///
 /// libpq is driven from the caller's thread; the loop only says when the socket is ready. When the deadline passes or
 /// the task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown,

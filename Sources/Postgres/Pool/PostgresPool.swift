@@ -178,7 +178,7 @@ package final class PostgresPool: PostgresQuerying {
         state.withLock { $0.release(connection) }?.resume(returning: .success(.connection(connection)))
     }
 
-    /// A connection is no more: whoever waits first may open another.
+    /// A connection is closed: the first waiter may open another.
     private func discard() {
         state.withLock { $0.discard() }?.resume(returning: .success(.open))
     }
