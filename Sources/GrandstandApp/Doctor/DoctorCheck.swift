@@ -1,4 +1,4 @@
-/// One thing the doctor looked at.
+/// One of the doctor's checks and its result.
 package struct DoctorCheck: Sendable, Hashable, Codable {
     /// How it stands.
     package enum Outcome: String, Sendable, Hashable, Codable {

@@ -111,7 +111,7 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Answers
 
-    /// Shows how things stand and hands answers out. Those for other threads go there as one job: resumed from here,
+    /// Publishes the load and hands answers out. Those for other threads go there as one job: resumed from here,
     /// the first would wake a thread that takes this one's processor, finds one caller to run and sleeps again, and so on
     /// (a thread switch for every five to ten requests).
     private func publish() {
