@@ -47,16 +47,14 @@ fuzz: setup ## server bytes against the HTTP/2 client's session for FUZZ_SECONDS
 soak: setup ## random faults between the client and APNs for SOAK_SECONDS=600
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
-lint: ## check format, imports and the embedded migrations
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+lint: ## check format and imports
+	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
 	scripts/check-imports
-	scripts/embed-migrations --check
 
 format: ## format every Swift file in place
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
 
-migrations: setup ## after a change in migrations/: embed them and write schema.sql anew
-	scripts/embed-migrations
+migrations: setup ## after a change in migrations/: write schema.sql anew
 	scripts/check-migrations --write
 
 bench: setup ## measure, with the peers beside us (docs/benchmarks.md)

@@ -125,8 +125,15 @@ let package = Package(
 
         // Effects behind the ports.
         .target(
-            name: "GrandstandStore", dependencies: ["Grandstand", "APNsWire", "Postgres", crypto, log],
+            name: "GrandstandStore",
+            dependencies: ["Grandstand", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log],
             swiftSettings: settings),
+        // The SQL files of migrations/, compiled in: the tool writes them into Swift source, the plugin calls it.
+        .target(
+            name: "GrandstandMigrations", path: "migrations", exclude: ["schema.sql"], swiftSettings: settings,
+            plugins: ["EmbedMigrations"]),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["MigrationEmbedder"]),
+        .executableTarget(name: "MigrationEmbedder", swiftSettings: settings),
         .target(
             name: "WebhookClient", dependencies: ["Grandstand", crypto, nioCore, nioHTTP1, nioPosix, nioSSL],
             swiftSettings: settings),
@@ -184,8 +191,8 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandStore", "Postgres", log, nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore", "Postgres", log,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: settings),
         // A replica on a machine whose clock is wrong.

@@ -57,13 +57,13 @@ struct Bench: Sendable {
         events = PostgresEventStore(store)
         reconciliations = PostgresReconciliationStore(store)
         let examinations = Examinations(
-            quirks: PostgresQuirkStore(store), lease: Self.lease, patience: 5, now: now, logger: logger)
+            quirks: PostgresQuirkStore(store), lease: Self.lease, timeout: 5, now: now, logger: logger)
         let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
         calls = ChannelCalls(
-            calls: management, channels: channels, reconciliations: reconciliations, lease: Self.lease, now: now,
+            management: management, channels: channels, reconciliations: reconciliations, lease: Self.lease, now: now,
             logger: logger)
         reconciliation = Reconciliation(
-            calls: management, channelCalls: calls, store: reconciliations, lease: Self.lease, now: now,
+            management: management, channelCalls: calls, store: reconciliations, lease: Self.lease, now: now,
             logger: logger)
     }
 

@@ -4,7 +4,7 @@ internal import HTTP2
 internal import Logging
 
 extension APNsClient {
-    /// What a call is, apart from who makes it.
+    /// A call without its credentials.
     struct Call: Sendable {
         /// For metrics: `broadcast` or `manage`.
         var kind: String
@@ -49,7 +49,7 @@ extension APNsClient {
                 let answer = Self.read(response)
                 switch answer {
                 case .accepted: member.prove()
-                // Whoever is told about the channel was let in.
+                // An answer about the channel means that the token was accepted.
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning): member.prove()
                 case .refused(let refusal) where !isTokenReplaced:
                     isTokenReplaced = true

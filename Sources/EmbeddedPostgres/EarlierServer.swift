@@ -6,9 +6,9 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// A server on our data that a process which is no more has left behind. Only for who holds the directory's lock.
+/// A server on our data that a dead process has left behind. Only the holder of the directory's lock may use this.
 struct EarlierServer: Sendable {
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
     private static let pollInterval = Duration.milliseconds(10)
 
     let layout: ClusterLayout
@@ -19,7 +19,7 @@ struct EarlierServer: Sendable {
     /// - Throws: `PostgresClusterError` when it has not ended in thirty seconds.
     func stop() async throws {
         guard let file = PostmasterFile(path: layout.postmasterFile) else { return }
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         var told = false
         while true {
             switch await OtherProcess.under(file.pid, data: layout.data) {

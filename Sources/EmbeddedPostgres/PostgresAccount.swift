@@ -56,7 +56,7 @@ struct PostgresAccount: Sendable, Equatable {
     }
 }
 
-/// Who owns a file; nil when there is none.
+/// The owner of a file; nil when there is no such file.
 struct FileOwner {
     let userID: uid_t
     let groupID: gid_t

@@ -9,7 +9,7 @@ internal import Logging
 
 extension PostgresCluster {
     /// Crash recovery replays at most a few hundred megabytes of log.
-    private static let patience = Duration.seconds(120)
+    private static let timeout = Duration.seconds(120)
 
     /// Everything `start()` does, in order.
     func launch() async throws -> RunningCluster {
@@ -40,7 +40,7 @@ extension PostgresCluster {
         try sockets.clear()
 
         let log = try ServerLog(layout: layout).begin()
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         var server: ServerProcess
         repeat {
             let stale = PostmasterFile(path: layout.postmasterFile)

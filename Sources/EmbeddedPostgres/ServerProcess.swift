@@ -13,7 +13,7 @@ internal import Synchronization
 /// this process ended, however it did, the shell stops the server.
 final class ServerProcess: Sendable {
     /// Fast shutdown takes a checkpoint; after this the server is told to drop everything. It recovers at its next start.
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
 
     private let shell: ChildProcess
     private let lifeline: Mutex<Descriptor?>
@@ -40,7 +40,7 @@ final class ServerProcess: Sendable {
     func stop(postmasterFile: String) async {
         lifeline.withLock { $0 = nil }
         let escalation = Task {
-            try await Task.sleep(for: Self.patience)
+            try await Task.sleep(for: Self.timeout)
             if let file = PostmasterFile(path: postmasterFile) { kill(file.pid, SIGQUIT) }
         }
         _ = await shell.ending

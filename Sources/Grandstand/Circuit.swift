@@ -27,10 +27,10 @@ package struct Circuit: Sendable, Equatable {
 
     package private(set) var state = State.closed(failures: 0, since: nil)
 
-    /// Failures in a row that open it, if they also lasted for `patience` seconds: a broken connection with a hundred
-    /// requests on it is a hiccup that a retry mends.
+    /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds: a broken connection with a
+    /// hundred requests on it is a hiccup that a retry mends.
     package static let threshold = 20
-    package static let patience: TimeInterval = 0.5
+    package static let minimumOutage: TimeInterval = 0.5
     /// Seconds until the first probe, and the most between two: a match goes on meanwhile.
     package static let pauses = RetryPolicy(base: 0.5, ceiling: 5)
 
@@ -66,7 +66,7 @@ package struct Circuit: Sendable, Equatable {
             return !wasClosed
         case (.failed, .closed(let failures, let since)):
             let first = since ?? now
-            guard failures + 1 >= Self.threshold, now.timeIntervalSince(first) >= Self.patience else {
+            guard failures + 1 >= Self.threshold, now.timeIntervalSince(first) >= Self.minimumOutage else {
                 state = .closed(failures: failures + 1, since: first)
                 return false
             }

@@ -20,8 +20,8 @@ package struct API: Sendable {
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
-        package var desk: ChannelDesk
-        package var reconciliationDesk: ReconciliationDesk
+        package var channelOperations: ChannelOperations
+        package var reconciliationOperations: ReconciliationOperations
         /// What a reconciliation by hand may delete at most, and when.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
@@ -41,8 +41,8 @@ package struct API: Sendable {
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, lookups: LookupReplica,
             contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access, quirks: any QuirkStore,
             auditLog: any AuditLog,
-            reconciliations: any ReconciliationStore, gateway: any APNsGateway, desk: ChannelDesk,
-            reconciliationDesk: ReconciliationDesk,
+            reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
+            reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
@@ -60,8 +60,8 @@ package struct API: Sendable {
             self.auditLog = auditLog
             self.reconciliations = reconciliations
             self.gateway = gateway
-            self.desk = desk
-            self.reconciliationDesk = reconciliationDesk
+            self.channelOperations = channelOperations
+            self.reconciliationOperations = reconciliationOperations
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
             self.webhooks = webhooks
@@ -158,9 +158,9 @@ package struct API: Sendable {
         let groups: [[Route]] = [
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
             QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
-            ChannelRoutes(apps: d.apps, channels: d.channels, desk: d.desk).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels, desk: d.channelOperations).routes,
             ReconciliationRoutes(
-                apps: d.apps, store: d.reconciliations, desk: d.reconciliationDesk, limits: d.reconciliationLimits
+                apps: d.apps, store: d.reconciliations, desk: d.reconciliationOperations, limits: d.reconciliationLimits
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, now: d.now).routes,

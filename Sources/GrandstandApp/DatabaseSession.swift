@@ -15,7 +15,7 @@ package struct DatabaseSession: Sendable {
     package let outboxPool: PostgresPool
     /// Where calls with many of them come in, and requests with an `Idempotency-Key`: those hold a connection for as long
     /// as they take.
-    package let callsPool: PostgresPool
+    package let bulkPool: PostgresPool
     /// Where they are claimed and settled.
     package let dispatchPool: PostgresPool
     /// What goes over these pools and changes lookups' answers.
@@ -75,7 +75,7 @@ package struct DatabaseSession: Sendable {
         outboxPool = PostgresPool(
             configuration: .outbox(
                 connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes), logger: logger)
-        callsPool = PostgresPool(
+        bulkPool = PostgresPool(
             configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
         // A claim and a settlement for each environment, leases, and wake-ups.
         dispatchPool = PostgresPool(
@@ -137,7 +137,7 @@ package struct DatabaseSession: Sendable {
     package func close() async {
         await pool.close()
         await lookupPool.close()
-        await callsPool.close()
+        await bulkPool.close()
         await outboxPool.close()
         await dispatchPool.close()
         await cluster?.stop()

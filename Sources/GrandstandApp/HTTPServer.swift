@@ -13,7 +13,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
     let responder: Responder
     /// Answers lookups ahead of the responder; `nil` where there are none.
     let desk: LookupDesk?
-    /// Who has to leave when connections become too many; `nil`: nobody.
+    /// Chooses the connection to close when there are too many; `nil`: none is closed.
     let shares: ConnectionShares?
     /// `nil`: plain HTTP.
     let certificates: TLSCertificates?

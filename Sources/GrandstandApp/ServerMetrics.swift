@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import GrandstandAPI
 internal import PrometheusMetrics
 
-/// What this process counts, and where it is told: `GET /metrics`.
+/// This process's metrics, as `GET /metrics` answers them.
 struct ServerMetrics: OperationMetrics {
     let backend = PrometheusMetrics()
 

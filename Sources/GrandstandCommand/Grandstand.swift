@@ -6,7 +6,7 @@ struct GrandstandTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grandstand",
         abstract: "APNs broadcast channels for Live Activities: events, channels, and updates that arrive.",
-        discussion: "Settings come from environment variables; README.md lists them.",
+        discussion: "Settings come from environment variables; docs/settings.md lists them.",
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
             DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,

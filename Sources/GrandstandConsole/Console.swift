@@ -57,14 +57,14 @@ package struct Console: Sendable {
     /// What answers requests for `path` and all below it.
     package func responder() -> some HTTPResponder<ConsoleContext> {
         let d = dependencies
-        let front = FrontDesk(templates: templates, isSecure: d.isSecure, status: d.status, now: d.now)
+        let responder = PageResponder(templates: templates, isSecure: d.isSecure, status: d.status, now: d.now)
         let router = Router(context: ConsoleContext.self)
-        router.add(middleware: ErrorPages(front: front))
-        SignInRoutes(front: front).add(to: router)
+        router.add(middleware: ErrorPages(responder: responder))
+        SignInRoutes(responder: responder).add(to: router)
         StyleRoute().add(to: router)
         for route in pages {
             router.on(RouterPath(route.path), method: .get) { request, context in
-                await front.show(route, request, context)
+                await responder.show(route, request, context)
             }
         }
         return router.buildResponder()

@@ -6,7 +6,7 @@ package import Logging
 /// One call to Apple about one leased channel, and what the ledger learns of it: used by the Provisioner's loop, by
 /// reconciliations, and by callers who wait for the answer.
 package struct ChannelCalls: Sendable {
-    private let calls: ManagementCalls
+    private let management: ManagementCalls
     private let channels: any ChannelStore
     private let reconciliations: any ReconciliationStore
     /// Seconds a call may take before somebody else may take the channel over.
@@ -19,16 +19,16 @@ package struct ChannelCalls: Sendable {
     private static let settlePause: TimeInterval = 2
 
     package init(
-        calls: ManagementCalls, channels: any ChannelStore, reconciliations: any ReconciliationStore,
+        management: ManagementCalls, channels: any ChannelStore, reconciliations: any ReconciliationStore,
         lease: TimeInterval, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
-        self.calls = calls
+        self.management = management
         self.channels = channels
         self.reconciliations = reconciliations
         self.lease = lease
         self.now = now
         self.logger = logger
-        witnesses = ListWitness(calls: calls, reconciliations: reconciliations, now: now, logger: logger)
+        witnesses = ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger)
     }
 
     /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any more
@@ -43,10 +43,10 @@ package struct ChannelCalls: Sendable {
             // The lease has ended, and the creation is somebody else's: Apple is not asked.
             return (task.channel, .withheld("its turn was over before APNs was asked"))
         }
-        var answer = await calls.create(task.channel.storagePolicy, at: task.address)
+        var answer = await management.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
             switch try await reclaim(task.address.app, by: actor) {
-            case .deleted: answer = await calls.create(task.channel.storagePolicy, at: task.address)
+            case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
             case .kept: break
             // Apple has channels that this ledger does not know of: a reconciliation finds them.
             case .none: try await reconciliations.request(task.address.app, now: now())
@@ -74,7 +74,7 @@ package struct ChannelCalls: Sendable {
         guard let channelID = task.channel.channelID else {
             throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")
         }
-        let answer = await calls.delete(channelID, at: task.address)
+        let answer = await management.delete(channelID, at: task.address)
         let change: ChannelOutcome.Change =
             switch answer {
             case .accepted: .deleted
@@ -92,7 +92,7 @@ package struct ChannelCalls: Sendable {
     private func meansGone(_ refusal: APNsRefusal, _ channelID: String, _ address: APNsAddress) async -> Bool {
         if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
         guard refusal.status == 404, refusal.reason == .badPath,
-            case .accepted(let listing, _) = await calls.list(at: address)
+            case .accepted(let listing, _) = await management.list(at: address)
         else { return false }
         return !listing.channelIDs.contains(channelID)
     }

@@ -14,21 +14,21 @@ package struct Examinations: Sendable {
     /// Seconds that trying both ways may take before somebody else may try.
     private let lease: TimeInterval
     /// Seconds that another replica's examination is waited for.
-    private let patience: TimeInterval
+    private let timeout: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let turnstile = Turnstile<Subject, Finding>()
+    private let flight = SingleFlight<Subject, Finding>()
 
     /// Seconds between two looks at another replica's examination.
     private static let pause: TimeInterval = 0.1
 
     package init(
-        quirks: any QuirkStore, lease: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
+        quirks: any QuirkStore, lease: TimeInterval, timeout: TimeInterval, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         self.quirks = quirks
         self.lease = lease
-        self.patience = patience
+        self.timeout = timeout
         self.now = now
         self.logger = logger
     }
@@ -60,31 +60,31 @@ package struct Examinations: Sendable {
     ///
     /// - Parameters:
     ///   - since: conclusions after this are believed.
-    ///   - waits: for an examination that goes on, at most `patience` and the time of an examination.
+    ///   - waits: for an examination that goes on, at most `timeout` and the time of an examination.
     func examine<Value: Sendable>(
         _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, waits: Bool,
         _ body: @escaping @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> Outcome<Value> {
-        let turn = await turnstile.pass(Subject(app: app, name: name), waits: waits) {
+        let outcome = await flight.run(Subject(app: app, name: name), waits: waits) {
             await begin(name, app, since, waits: waits, body)
         }
-        switch turn {
-        case .own(let outcome): return outcome
-        case .other(.concluded(let value, _)): return .known(value)
-        case .other(.nothing), .busy: return .inconclusive
-        case .other(.unavailable): return .unavailable
+        switch outcome {
+        case .ran(let outcome): return outcome
+        case .joined(.concluded(let value, _)): return .known(value)
+        case .joined(.nothing), .busy: return .inconclusive
+        case .joined(.unavailable): return .unavailable
         }
     }
 
     /// How many wait for an examination of this process.
-    var waiting: Int { get async { await turnstile.waiting.values.reduce(0) { $0 + $1.count } } }
+    var waiting: Int { get async { await flight.waiting.values.reduce(0) { $0 + $1.count } } }
 
     private func begin<Value: Sendable>(
         _ name: Quirk.Name, _ app: Audience.Selector, _ since: Date, waits: Bool,
         _ body: @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> (value: Outcome<Value>, finding: Finding) {
         do {
-            for _ in 0..<(waits ? max(1, Int(patience / Self.pause)) : 1) {
+            for _ in 0..<(waits ? max(1, Int(timeout / Self.pause)) : 1) {
                 switch try await quirks.beginExamination(
                     of: name, for: app, concludedSince: since, now: now(),
                     leasedUntil: now().addingTimeInterval(lease))

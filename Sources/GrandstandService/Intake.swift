@@ -6,17 +6,17 @@ package struct Intake: Sendable {
     private let outbox: any Outbox
     private let plan: DeliveryPlanning
     private let now: @Sendable () -> Date
-    private let bulk = Semaphore(places: bulkPlaces)
-    private let batches = Semaphore(places: batchPlaces)
+    private let bulk = Semaphore(permits: bulkPermits)
+    private let batches = Semaphore(permits: batchPermits)
 
     /// Items from which a call counts as bulk.
     static let bulkSize = 50
     /// Bulk calls that are accepted at a time. A call of 500 keeps a processor and a connection for a tenth of a second:
     /// four of them left none to a single goal of another app, and little to the sends they were made for; two gained
     /// nothing over one.
-    static let bulkPlaces = 1
+    static let bulkPermits = 1
     /// Smaller calls with several items that are accepted at a time.
-    static let batchPlaces = 2
+    static let batchPermits = 2
 
     package init(
         outbox: any Outbox, plan: @escaping DeliveryPlanning = planning(), now: @escaping @Sendable () -> Date

@@ -7,11 +7,11 @@ internal import Synchronization
 /// Reads Apple's list before a creation is asked for, unless one was read lately: if the call goes unanswered, only what
 /// that list lacked can be its channel. One list serves all creations of an app for half a minute.
 struct ListWitness: Sendable {
-    private let calls: ManagementCalls
+    private let management: ManagementCalls
     private let reconciliations: any ReconciliationStore
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let turnstile = Turnstile<Audience.Selector, Void>()
+    private let flight = SingleFlight<Audience.Selector, Void>()
     private let memory = Memory()
 
     /// Seconds for which a list serves: well below the age at which it bears no witness any more.
@@ -21,10 +21,10 @@ struct ListWitness: Sendable {
     private static let rest: TimeInterval = 5
 
     init(
-        calls: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
+        management: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
-        self.calls = calls
+        self.management = management
         self.reconciliations = reconciliations
         self.now = now
         self.logger = logger
@@ -41,7 +41,7 @@ struct ListWitness: Sendable {
             return latest > task.listAskedAt ?? .distantPast
         }
         if let failed = memory.failedAt(app), now().timeIntervalSince(failed) < Self.rest { return false }
-        _ = await turnstile.pass(app, waits: true) {
+        _ = await flight.run(app, waits: true) {
             await read(task.address)
             return ((), ())
         }
@@ -50,7 +50,7 @@ struct ListWitness: Sendable {
 
     private func read(_ address: APNsAddress) async {
         let askedAt = now()
-        guard case .accepted(let listing, _) = await calls.list(at: address) else {
+        guard case .accepted(let listing, _) = await management.list(at: address) else {
             return memory.note(failure: now(), address.app)
         }
         do {

@@ -11,7 +11,7 @@ package struct ManagementCalls: Sendable {
     private let now: @Sendable () -> Date
 
     /// Seconds in which a spelling that fails is not examined again: the cause is another then.
-    private static let patience: TimeInterval = 3_600
+    private static let reexaminationPause: TimeInterval = 3_600
 
     package init(gateway: any APNsGateway, examinations: Examinations, now: @escaping @Sendable () -> Date) {
         self.gateway = gateway
@@ -49,7 +49,7 @@ package struct ManagementCalls: Sendable {
         let isBelieved = address.managementPathBelievedUntil.map { $0 > now() } ?? false
         let failed = isBelieved ? await call(address) : nil
         if let failed, !failed.isTopicMismatch { return failed }
-        switch await examine(address, concludedWithin: isBelieved ? Self.patience : Quirk.belief, call) {
+        switch await examine(address, concludedWithin: isBelieved ? Self.reexaminationPause : Quirk.belief, call) {
         case .examined(let answer): return answer
         case .known(let value):
             let path = APNsAddress.ManagementPath(rawValue: value) ?? .registered

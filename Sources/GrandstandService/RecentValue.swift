@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A value that is made when somebody asks and is good for a while: one maker at a time, however many ask.
 ///
-/// Who asks never waits longer than `patience`; then it is told what is to be said of a maker that takes so long.
+/// A caller waits for `timeout` at most; then it gets what `late` says in place of a value.
 package final class RecentValue<Value: Sendable>: Sendable {
     private struct State {
         var value: (value: Value, at: ContinuousClock.Instant)?
@@ -15,21 +15,21 @@ package final class RecentValue<Value: Sendable>: Sendable {
     }
 
     private let age: Duration
-    private let patience: Duration
+    private let timeout: Duration
     private let late: @Sendable () -> Value
     private let make: @Sendable () async -> Value
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - age: how old a value may be, counted from when its making began.
-    ///   - patience: how long whoever asks may wait.
+    ///   - timeout: how long whoever asks may wait.
     ///   - late: what they are told then.
     package init(
-        age: Duration, patience: Duration, late: @escaping @Sendable () -> Value,
+        age: Duration, timeout: Duration, late: @escaping @Sendable () -> Value,
         make: @escaping @Sendable () async -> Value
     ) {
         self.age = age
-        self.patience = patience
+        self.timeout = timeout
         self.late = late
         self.make = make
     }
@@ -56,7 +56,7 @@ package final class RecentValue<Value: Sendable>: Sendable {
     private func begin(_ round: Int) {
         // No part of the task that asked first: others wait for the same, and it may be cancelled.
         let timer = Task.detached {
-            try await Task.sleep(for: self.patience)
+            try await Task.sleep(for: self.timeout)
             self.giveUp(round)
         }
         Task.detached {

@@ -5,7 +5,7 @@ package import Logging
 
 /// One run of a reconciliation: Apple's list against the ledger, and what follows.
 package struct Reconciliation: Sendable {
-    private let calls: ManagementCalls
+    private let management: ManagementCalls
     private let channelCalls: ChannelCalls
     private let store: any ReconciliationStore
     private let lease: TimeInterval
@@ -21,10 +21,10 @@ package struct Reconciliation: Sendable {
     /// - Parameter lease: seconds a step may take before another replica may take the run over; longer than a call to
     ///   Apple takes with everything tried twice.
     package init(
-        calls: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
+        management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
         now: @escaping @Sendable () -> Date, logger: Logger
     ) {
-        self.calls = calls
+        self.management = management
         self.channelCalls = channelCalls
         self.store = store
         self.lease = lease
@@ -60,7 +60,7 @@ package struct Reconciliation: Sendable {
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {
         let listedAt = now()
-        let answer = await calls.list(at: run.address)
+        let answer = await management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
         let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
         let plan = ReconciliationPlan(listing, snapshot)
@@ -104,7 +104,7 @@ package struct Reconciliation: Sendable {
     }
 
     private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
-        switch await calls.read(channelID, at: address) {
+        switch await management.read(channelID, at: address) {
         case .accepted(let policy, _): .exists(policy)
         case .refused(let refusal) where refusal.saysUnknownChannel: .gone
         case .refused, .unanswered, .unsent, .withheld: .unknown

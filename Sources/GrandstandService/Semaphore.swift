@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Bounds how many tasks do something at a time; the others follow in the order they came.
+/// Bounds how many tasks do something at a time; the others follow in the order in which they asked.
 package final class Semaphore: Sendable {
     private struct State {
         var free: Int
@@ -9,11 +9,11 @@ package final class Semaphore: Sendable {
 
     private let state: Mutex<State>
 
-    package init(places: Int) { state = Mutex(State(free: places)) }
+    package init(permits: Int) { state = Mutex(State(free: permits)) }
 
-    /// Runs `body` in a place of its own. A task that is cancelled while it waits gets its turn all the same, and sees in
-    /// `body` that it was.
-    package func withPlace<Value: Sendable>(
+    /// Runs `body` with a permit of its own. A task that is cancelled while it waits gets its turn all the same, and sees
+    /// in `body` that it was.
+    package func withPermit<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         await enter()
@@ -35,7 +35,7 @@ package final class Semaphore: Sendable {
         }
     }
 
-    /// A place that is left goes to the next in line without becoming free in between.
+    /// A permit that is given back goes to the next in line without becoming free in between.
     private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {

@@ -1,3 +1,4 @@
+internal import GrandstandService
 package import GrandstandStore
 package import Postgres
 
@@ -36,15 +37,16 @@ package func withDatabase<Value: Sendable>(
     _ body: (TestDatabase) async throws -> Value
 ) async throws -> Value {
     let server = TestServer.shared
-    await server.gate.enter()
-    defer { server.gate.leave() }
-    let test = try await server.makeDatabase(content)
-    do {
-        let value = try await body(test)
-        await server.drop(test)
-        return value
-    } catch {
-        await server.drop(test)
-        throw error
+    return try await server.databases.withPermit {
+        _ = isolation
+        let test = try await server.makeDatabase(content)
+        do {
+            let value = try await body(test)
+            await server.drop(test)
+            return value
+        } catch {
+            await server.drop(test)
+            throw error
+        }
     }
 }

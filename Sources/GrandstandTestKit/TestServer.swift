@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 internal import Postgres
@@ -10,7 +11,7 @@ actor TestServer {
     static let shared = TestServer()
 
     /// Databases at a time: with up to ten connections each they stay below the embedded cluster's hundred.
-    nonisolated let gate = Gate(places: 6)
+    nonisolated let databases = Semaphore(permits: 6)
     nonisolated let logger = TestLog.logger("database")
 
     /// Started once; all tests wait for the same start.

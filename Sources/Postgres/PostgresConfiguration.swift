@@ -19,7 +19,7 @@ package struct PostgresConfiguration: Sendable {
     /// Settings of every session, by name; the server's, the role's and the connection string's are theirs to override.
     /// They are set after the connection is made, for connection poolers refuse unknown start-up parameters.
     package var sessionSettings: [String: String] = [:]
-    /// Who is told what the server noticed in a transaction; `nil`: nobody, notices are only logged.
+    /// Receives the notices that the server raised in a transaction; `nil`: notices are only logged.
     package var notices: PostgresNotices?
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256

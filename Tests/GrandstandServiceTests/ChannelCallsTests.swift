@@ -11,7 +11,7 @@ struct ChannelCallsTests {
         _ gateway: FakeGateway, _ ledger: FakeLedger, _ reconciliations: FakeReconciliations = FakeReconciliations()
     ) -> ChannelCalls {
         ChannelCalls(
-            calls: Sample.management(gateway), channels: ledger, reconciliations: reconciliations, lease: 10,
+            management: Sample.management(gateway), channels: ledger, reconciliations: reconciliations, lease: 10,
             now: { Sample.now }, logger: Sample.logger)
     }
 

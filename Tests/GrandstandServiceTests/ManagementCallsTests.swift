@@ -272,7 +272,7 @@ private struct Stand {
         gateway = SpellingGateway(valve)
         store = WatchedQuirks(quirks, isDown: isDown)
         examinations = Examinations(
-            quirks: store, lease: 10, patience: 10, now: { clock.now }, logger: Sample.logger)
+            quirks: store, lease: 10, timeout: 10, now: { clock.now }, logger: Sample.logger)
         calls = ManagementCalls(gateway: gateway, examinations: examinations, now: { clock.now })
         if let registered { gateway.set(.registered, registered) }
         if let lowercased { gateway.set(.lowercased, lowercased) }

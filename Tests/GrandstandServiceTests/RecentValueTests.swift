@@ -8,7 +8,7 @@ struct RecentValueTests {
     @Test func `a crowd that asks makes it once, and again only when it is old`() async {
         let valve = Valve()
         let made = Mutex(0)
-        let value = RecentValue<Int>(age: .seconds(3_600), patience: .seconds(3_600), late: { -1 }) {
+        let value = RecentValue<Int>(age: .seconds(3_600), timeout: .seconds(3_600), late: { -1 }) {
             await valve.pass()
             return made.withLock { made in
                 made += 1
@@ -27,7 +27,7 @@ struct RecentValueTests {
 
     @Test func `one that is old is made anew`() async {
         let made = Mutex(0)
-        let value = RecentValue<Int>(age: .zero, patience: .seconds(3_600), late: { -1 }) {
+        let value = RecentValue<Int>(age: .zero, timeout: .seconds(3_600), late: { -1 }) {
             made.withLock { made in
                 made += 1
                 return made
@@ -39,7 +39,7 @@ struct RecentValueTests {
 
     @Test func `nobody waits for long, no second maker begins, and what comes late counts`() async {
         let valve = Valve()
-        let value = RecentValue<Int>(age: .seconds(3_600), patience: .milliseconds(1), late: { -1 }) {
+        let value = RecentValue<Int>(age: .seconds(3_600), timeout: .milliseconds(1), late: { -1 }) {
             await valve.pass()
             return 1
         }

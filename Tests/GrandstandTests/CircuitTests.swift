@@ -8,11 +8,11 @@ struct CircuitTests {
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// A circuit that opened at `start` + patience.
+    /// A circuit that opened at `start` + minimumOutage.
     private func opened() -> Circuit {
         var circuit = Circuit()
         for _ in 1..<Circuit.threshold { circuit.record(.failed, now: start, jitter: 1) }
-        let changed = circuit.record(.failed, now: after(Circuit.patience), jitter: 1)
+        let changed = circuit.record(.failed, now: after(Circuit.minimumOutage), jitter: 1)
         #expect(changed)
         return circuit
     }
@@ -39,7 +39,7 @@ struct CircuitTests {
     @Test("open, nothing goes until its pause is over; then one, and no second before its answer")
     func probe() {
         var circuit = opened()
-        let opening = after(Circuit.patience)
+        let opening = after(Circuit.minimumOutage)
         #expect(circuit.admits(100, flying: 5, now: opening) == 0)
         #expect(circuit.pause(now: opening) == 0.5)
         #expect(circuit.admits(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
@@ -52,7 +52,7 @@ struct CircuitTests {
     @Test("probes that fail come further apart, up to a bound; what was under way before changes nothing")
     func pauses() {
         var circuit = opened()
-        var now = after(Circuit.patience)
+        var now = after(Circuit.minimumOutage)
         var pauses: [TimeInterval] = []
         for _ in 1...6 {
             circuit.record(.failed, now: now, jitter: 1)

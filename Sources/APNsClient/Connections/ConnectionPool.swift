@@ -2,7 +2,7 @@ internal import HTTP2
 internal import Logging
 internal import Synchronization
 
-/// The connections to one endpoint for one team and key. APNs binds a connection to who first used it, so pools are
+/// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so pools are
 /// never shared between credentials (docs/apns.md section 5).
 ///
 /// Each connection object is used once: when it leaves or breaks it drains and another takes its place.

@@ -17,7 +17,7 @@ final class ProviderTokens: Sendable {
 
     private struct State {
         var entries: [Credentials: Entry] = [:]
-        /// One renewal at a time; whoever needs it waits for it.
+        /// One renewal at a time; callers that need the token wait for it.
         var renewals: [Credentials: Task<ProviderToken, any Error>] = [:]
     }
 
@@ -53,7 +53,7 @@ final class ProviderTokens: Sendable {
         let present = try current(credentials, time)
         if let present, !isDue(present, of: credentials, time) { return present }
         let renewal = renewal(of: credentials, issuedAt: TokenSchedule.timeOfIssue(time))
-        // While APNs takes the old one nobody waits for the database.
+        // While APNs still accepts the old token no caller waits for the database.
         if let present { return present }
         return try await renewal.value
     }
@@ -138,7 +138,7 @@ final class ProviderTokens: Sendable {
     ) -> Task<ProviderToken, any Error> {
         state.withLock { state in
             if let running = state.renewals[credentials] { return running }
-            // Detached from its first caller, who may be cancelled.
+            // Detached from its first caller, which may be cancelled.
             let task = Task {
                 defer { self.state.withLock { $0.renewals[credentials] = nil } }
                 return try await self.renew(credentials, issuedAt: issuedAt, replacing: limit)

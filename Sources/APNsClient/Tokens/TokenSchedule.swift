@@ -8,7 +8,7 @@ enum TokenSchedule {
     /// APNs refuses a token an hour old; a replica that cannot get the shared one goes on with its own until then, a
     /// little less for clocks that differ.
     static let limit = 3_500
-    /// Who renews sooner is told `TooManyProviderTokenUpdates`.
+    /// A provider that renews sooner gets `TooManyProviderTokenUpdates`.
     static let minimumAge = 1_200
 
     static func timeOfIssue(_ now: Int) -> Int { now - now % grain }

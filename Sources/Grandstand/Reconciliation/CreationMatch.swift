@@ -18,7 +18,7 @@ package struct CreationMatch: Sendable {
     package static let witnessAge: TimeInterval = 60
     /// Seconds that a call waits for a list that is whole and channels that can be read; then it is asked again, for an
     /// event without a channel is worse than a channel that people have to look at.
-    package static let patience: TimeInterval = 60
+    package static let settleTimeout: TimeInterval = 60
 
     /// - Parameters:
     ///   - calls: those whose outcome the list tells.
@@ -46,7 +46,7 @@ package struct CreationMatch: Sendable {
     ) {
         guard isWhole, channels.allSatisfy({ $0.storagePolicy != nil }) else {
             let late = calls.filter { call in
-                call.settleableAt.map { $0.addingTimeInterval(Self.patience) <= listedAt } ?? false
+                call.settleableAt.map { $0.addingTimeInterval(Self.settleTimeout) <= listedAt } ?? false
             }
             reopened += late
             contest(channels.filter { channel in late.contains { $0.mayHaveMade(channel) } })

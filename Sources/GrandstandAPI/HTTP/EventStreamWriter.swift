@@ -12,13 +12,13 @@ struct EventStreamWriter: Sendable {
 
     /// Writes until the updates end or `isAdmitted`, asked with every heartbeat, says no.
     ///
-    /// - Throws: when the reader is gone, or takes nothing for `patience`; its connection is to be cut then.
+    /// - Throws: when the reader is gone, or takes nothing for `stallTimeout`; its connection is to be cut then.
     func write(
         _ updates: AsyncStream<LiveUpdate>, to writer: any ResponseBodyWriter,
         while isAdmitted: @escaping @Sendable () async -> Bool
     ) async throws {
         let pen = Pen(writer)
-        let watch = StallWatch(patience: settings.patience)
+        let watch = StallWatch(stallTimeout: settings.stallTimeout)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await watch.timed { try await pen.put("retry: \(settings.retry)\n\n") }
@@ -28,7 +28,7 @@ struct EventStreamWriter: Sendable {
                 }
             }
             group.addTask {
-                while !watch.hasStalled { try await Task.sleep(for: settings.patience / 4) }
+                while !watch.hasStalled { try await Task.sleep(for: settings.stallTimeout / 4) }
                 throw SlowReader()
             }
             defer { group.cancelAll() }
@@ -69,12 +69,12 @@ struct EventStreamWriter: Sendable {
 
 /// How long the write under way has been.
 private final class StallWatch: Sendable {
-    private let patience: Duration
+    private let stallTimeout: Duration
     private let since = Mutex<ContinuousClock.Instant?>(nil)
 
-    init(patience: Duration) { self.patience = patience }
+    init(stallTimeout: Duration) { self.stallTimeout = stallTimeout }
 
-    var hasStalled: Bool { since.withLock { $0.map { ContinuousClock.now - $0 > patience } ?? false } }
+    var hasStalled: Bool { since.withLock { $0.map { ContinuousClock.now - $0 > stallTimeout } ?? false } }
 
     func timed(_ write: () async throws -> Void) async throws {
         since.withLock { $0 = .now }

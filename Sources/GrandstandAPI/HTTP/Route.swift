@@ -79,7 +79,7 @@ struct Route: Sendable {
         _ turn: Semaphore?, _ body: () async throws -> Value
     ) async throws -> Value {
         guard let turn else { return try await body() }
-        return try await turn.withPlace { try await body() }
+        return try await turn.withPermit { try await body() }
     }
 
     static let standardBodyLimit = 64 * 1024

@@ -8,7 +8,7 @@ internal import Hummingbird
 struct ChannelRoutes: Sendable {
     let apps: any AppStore
     let channels: any ChannelStore
-    let desk: ChannelDesk
+    let desk: ChannelOperations
 
     var routes: [Route] {
         let base: String = "/v1/apps/:bundleId/:environment/channels"
@@ -150,7 +150,7 @@ struct UnmanagedView: JSONWritable, Sendable {
 /// A channel with what Apple said of it, when it was asked.
 struct VerifiedChannel: JSONWritable {
     let channel: Channel
-    let verification: ChannelDesk.Verification?
+    let verification: ChannelOperations.Verification?
 
     func write(to json: inout JSONWriter) {
         json.object { object in

@@ -8,7 +8,7 @@ internal import Hummingbird
 struct ReconciliationRoutes: Sendable {
     let apps: any AppStore
     let store: any ReconciliationStore
-    let desk: ReconciliationDesk
+    let desk: ReconciliationOperations
     let limits: (grace: TimeInterval, deleteBudget: Int)
 
     var routes: [Route] {

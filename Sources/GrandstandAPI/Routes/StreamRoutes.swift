@@ -62,7 +62,7 @@ struct StreamRoutes: Sendable {
 /// Times of the live view's streams.
 package struct StreamSettings: Sendable {
     /// How long a reader may take nothing before its connection is cut.
-    package var patience: Duration = .seconds(20)
+    package var stallTimeout: Duration = .seconds(20)
     /// Milliseconds a client waits before it opens the stream again.
     package var retry = 2_000
 

@@ -11,7 +11,7 @@ struct DoctorAtApple: Sendable {
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// Seconds between the clocks that are worth a word: APNs takes tokens up to an hour old, none from the future.
+    /// Seconds between the clocks that are reported: APNs takes tokens up to an hour old, none from the future.
     private static let clockTolerance = 60.0
 
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Date, logger: Logger) {

@@ -1,9 +1,9 @@
-/// One thing the doctor looked at.
+/// One of the doctor's checks and its result.
 package struct DoctorCheck: Sendable, Hashable, Codable {
     /// How it stands.
     package enum Outcome: String, Sendable, Hashable, Codable {
         case ok
-        /// Works, but somebody should know.
+        /// Works, but an operator should know of it.
         case warning
         case failed
         /// Could not be looked at, because of an earlier failure or because there is nothing to look at.

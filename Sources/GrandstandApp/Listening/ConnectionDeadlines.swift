@@ -1,7 +1,7 @@
 /// How long one connection may take for what it is doing: pure, its times are nanoseconds of whatever clock.
 ///
-/// What counts is when a step began, not when the last byte came: who sends a byte every second is as slow as one who
-/// sends none.
+/// Time is counted from the beginning of a step, not from the last byte: a client that sends a byte every second is as
+/// slow as one that sends none.
 struct ConnectionDeadlines: Equatable {
     struct Limits: Equatable {
         /// From the first byte of a request, or from the connection's beginning, to the end of its header.

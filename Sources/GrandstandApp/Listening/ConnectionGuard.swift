@@ -57,7 +57,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if let context { arm(context) }
     }
 
-    /// Sees to it that somebody looks when the deadline comes. A timer that fires too early sets another.
+    /// Sets a timer for the deadline. One that fires too early sets another.
     private func arm(_ context: ChannelHandlerContext) {
         guard let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
         timer?.cancel()

@@ -1,8 +1,8 @@
-/// Who has to leave when the connections become many: pure.
+/// Which connection is closed when there are too many: a pure rule.
 ///
-/// A connection is a stranger's until a key that is not in everybody's hands was seen on it. Strangers, phones among
-/// them, have a share of all places; the one that has been there longest makes way for the newest, so that whoever
-/// connects can always say who he is. What is known stays.
+/// A connection is a stranger's until a request on it had a key that holds more than `lookup`. Strangers' connections,
+/// phones' among them, may be a share of all; beyond it the oldest of them is closed for the newest, so that a new
+/// client can always show its key. Known connections stay.
 struct ConnectionPlaces<Name: Hashable> {
     private let maximum: Int
     /// Places for strangers, fewer where those who are known have more than a tenth.

@@ -10,7 +10,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let limits: ConnectionDeadlines.Limits
     let certificates: TLSCertificates?
-    /// Who has to leave when there are too many; `nil`: nobody.
+    /// Chooses the connection to close when there are too many; `nil`: none is closed.
     let shares: ConnectionShares?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {

@@ -18,7 +18,7 @@ struct ClientOptions: ParsableArguments {
         try Self.json(of: try await exchange(method, path, query: query, body: body))
     }
 
-    /// Reads the thing at `path`, has it changed and writes it: what the change does not name stays as it is. When somebody
+    /// Reads the resource at `path`, changes and writes it: what the change does not name stays as it is. When somebody
     /// else was faster it is read and changed again.
     ///
     /// - Parameters:

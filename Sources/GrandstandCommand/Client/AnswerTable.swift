@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// An answer for people: a list as a table, a single thing as names and values, with a table for each list in it.
+/// An answer for people: a list as a table, a single resource as names and values, with a table for each list in it.
 struct AnswerTable {
     let text: String
 

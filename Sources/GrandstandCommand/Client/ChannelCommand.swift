@@ -10,7 +10,7 @@ struct ChannelCommand: AsyncParsableCommand {
     private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "label"]
 
     /// Whose channels.
-    struct Place: ParsableArguments {
+    struct Target: ParsableArguments {
         @Argument(help: "The bundle ID.") var bundleID: String
         @Argument(help: "development or production.") var environment: String
 
@@ -20,7 +20,7 @@ struct ChannelCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists channels.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @OptionGroup var page: PageOptions
         @Option(help: "Only channels in this state.") var state: String?
         @Option(help: "Only channels with this policy.") var storagePolicy: String?
@@ -34,28 +34,28 @@ struct ChannelCommand: AsyncParsableCommand {
                 ("managed", unmanaged ? "false" : nil),
             ]
             client.show(
-                try await client.call("GET", place.path, query: page.query + query), ChannelCommand.columns)
+                try await client.call("GET", target.path, query: page.query + query), ChannelCommand.columns)
         }
     }
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows a channel.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Ask Apple, too.") var verify = false
 
         func run() async throws {
             let query: [(name: String, value: String?)] = [("verify", verify ? "true" : nil)]
             client.show(
-                try await client.call("GET", "\(place.path)/\(encoded(id))", query: query), ChannelCommand.columns)
+                try await client.call("GET", "\(target.path)/\(encoded(id))", query: query), ChannelCommand.columns)
         }
     }
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Creates a channel at Apple.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Option(help: "noMessageStored or mostRecentMessageStored.") var storagePolicy: String
         @Option(help: "What people know the channel by.") var label: String?
 
@@ -65,14 +65,14 @@ struct ChannelCommand: AsyncParsableCommand {
                 object.member("storagePolicy", storagePolicy)
                 object.member("label", label)
             }
-            client.show(try await client.call("POST", place.path, body: body.bytes), ChannelCommand.columns)
+            client.show(try await client.call("POST", target.path, body: body.bytes), ChannelCommand.columns)
         }
     }
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Takes over a channel made elsewhere.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Argument(help: "Apple's ID of the channel.") var channelID: String
         @Option(help: "What people know the channel by.") var label: String?
         @Option(help: "The event it is for.") var event: String?
@@ -85,7 +85,7 @@ struct ChannelCommand: AsyncParsableCommand {
                 object.member("eventKey", event)
             }
             client.show(
-                try await client.call("POST", "\(place.path)/import", body: body.bytes), ChannelCommand.columns)
+                try await client.call("POST", "\(target.path)/import", body: body.bytes), ChannelCommand.columns)
         }
     }
 
@@ -95,13 +95,13 @@ struct ChannelCommand: AsyncParsableCommand {
             discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Argument(help: "Our ID of the channel.") var id: String
 
         func run() async throws {
             client.show(
                 try await client.call(
-                    "POST", "\(place.path)/\(encoded(id))/broadcasts", body: try message.draft().bytes),
+                    "POST", "\(target.path)/\(encoded(id))/broadcasts", body: try message.draft().bytes),
                 BroadcastCommand.columns)
         }
     }
@@ -109,13 +109,13 @@ struct ChannelCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Deletes a channel at Apple.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Although a live event needs it.") var force = false
 
         func run() async throws {
             let query: [(name: String, value: String?)] = [("force", force ? "true" : nil)]
-            _ = try await client.call("DELETE", "\(place.path)/\(encoded(id))", query: query)
+            _ = try await client.call("DELETE", "\(target.path)/\(encoded(id))", query: query)
         }
     }
 }

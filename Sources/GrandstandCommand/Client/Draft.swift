@@ -6,7 +6,7 @@ internal import GrandstandApp
 struct Draft {
     private var members: [(name: String, json: [UInt8])] = []
 
-    /// Of a thing that is not there yet.
+    /// For a resource that does not exist yet.
     init() {}
 
     /// What a GET said, as far as a PUT takes it.

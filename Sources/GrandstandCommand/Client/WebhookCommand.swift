@@ -15,7 +15,7 @@ struct WebhookCommand: AsyncParsableCommand {
     private static let columns = ["id", "enabled", "topics", "url", "reason"]
 
     /// Which webhook.
-    struct Place: ParsableArguments {
+    struct Target: ParsableArguments {
         @Argument(help: "The webhook's ID.") var id: String
 
         var path: String { "/v1/webhooks/\(encoded(id))" }
@@ -63,9 +63,9 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows a webhook.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
 
-        func run() async throws { client.show(try await client.call("GET", place.path), WebhookCommand.columns) }
+        func run() async throws { client.show(try await client.call("GET", target.path), WebhookCommand.columns) }
     }
 
     struct Change: AsyncParsableCommand {
@@ -73,7 +73,7 @@ struct WebhookCommand: AsyncParsableCommand {
             abstract: "Changes a webhook; what is not given stays as it is.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var further: FurtherFields
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Option(help: "Another URL.") var url: String?
         @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
         @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
@@ -85,7 +85,7 @@ struct WebhookCommand: AsyncParsableCommand {
         ]
 
         func run() async throws {
-            let answer = try await client.change(place.path, without: Self.readOnly, mayCreate: false) { draft in
+            let answer = try await client.change(target.path, without: Self.readOnly, mayCreate: false) { draft in
                 try further.apply(to: &draft)
                 draft.set("url", url)
                 var topics = JSONWriter()
@@ -102,22 +102,22 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Removes a webhook and its log.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
 
-        func run() async throws { _ = try await client.call("DELETE", place.path) }
+        func run() async throws { _ = try await client.call("DELETE", target.path) }
     }
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Gives a webhook another secret and prints it; the old one signs too for a while.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Option(help: "Seconds in which both secrets sign.") var overlap = 86_400
 
         func run() async throws {
             var body = JSONWriter()
             body.object { $0.member("overlapSeconds", overlap) }
-            client.showSecret(try await client.call("POST", "\(place.path)/secret", body: body.bytes))
+            client.showSecret(try await client.call("POST", "\(target.path)/secret", body: body.bytes))
         }
     }
 
@@ -125,25 +125,25 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Posts a test message and says what came of it; exits 1 unless it was taken.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
 
         func run() async throws {
-            let queued = try await client.call("POST", "\(place.path)/test")
-            try await client.watch("\(place.path)/deliveries/\(queued?.text(of: "id") ?? "")", since: 0)
+            let queued = try await client.call("POST", "\(target.path)/test")
+            try await client.watch("\(target.path)/deliveries/\(queued?.text(of: "id") ?? "")", since: 0)
         }
     }
 
     struct Deliveries: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists what was posted, the newest first.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @OptionGroup var page: PageOptions
         @Option(help: "Only those in this state: queued, sending, delivered, failed or cancelled.") var state: String?
 
         func run() async throws {
             client.show(
                 try await client.call(
-                    "GET", "\(place.path)/deliveries", query: page.query + [(name: "state", value: state)]),
+                    "GET", "\(target.path)/deliveries", query: page.query + [(name: "state", value: state)]),
                 ["id", "topic", "state", "attempts", "status", "createdAt", "reason"])
         }
     }
@@ -152,11 +152,11 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Posts a message again and says what came of it; exits 1 unless it was taken.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var place: Place
+        @OptionGroup var target: Target
         @Argument(help: "The delivery's ID.") var delivery: String
 
         func run() async throws {
-            let path = "\(place.path)/deliveries/\(encoded(delivery))"
+            let path = "\(target.path)/deliveries/\(encoded(delivery))"
             let tries = try await client.call("GET", path)?["log"]?.count ?? 0
             _ = try await client.call("POST", "\(path)/replay")
             try await client.watch(path, since: tries)

@@ -2,8 +2,8 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 
-/// Who watches: in each environment one phone that is always online, and one that loses its network for a while. Their
-/// lock screens are what the demo is judged by.
+/// The demo's phones: in each environment one that is always online, and one that loses its network for a while. The
+/// demo is judged by their lock screens.
 struct DemoSpectators {
     private struct Phone {
         let id: String
@@ -66,7 +66,7 @@ struct DemoSpectators {
         return nil
     }
 
-    /// A broadcast was accepted: those who are online have it.
+    /// A broadcast was accepted: the phones that are online have it.
     mutating func expect(_ broadcast: DemoEvent.Broadcast) {
         newest = broadcast
         for index in phones.indices where phones[index].isOnline { phones[index].shown = broadcast }

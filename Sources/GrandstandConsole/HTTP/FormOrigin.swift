@@ -6,10 +6,10 @@ enum FormOrigin {
     /// - Parameters:
     ///   - site: `Sec-Fetch-Site`, which browsers send over HTTPS and to this machine.
     ///   - origin: `Origin`, which they send with every POST.
-    ///   - authority: whom the request was for.
+    ///   - authority: the host and port that the request was for.
     static func isOurs(site: String?, origin: String?, authority: String?) -> Bool {
         if let site { return site == "same-origin" || site == "none" }
-        // No browser: there is nobody whose cookie could be misused.
+        // No browser: there is no user whose cookie could be misused.
         guard let origin else { return true }
         guard let authority, let scheme = ["https://", "http://"].first(where: origin.hasPrefix) else { return false }
         return origin.dropFirst(scheme.count).lowercased() == authority.lowercased()

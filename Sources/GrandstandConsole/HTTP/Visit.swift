@@ -3,8 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// One request of somebody who is signed in: who it is, and what was asked for. The app a key is bound to is checked
-/// here, as it is in the API.
+/// One request with its key. Whether the key is bound to another app is checked here, as it is in the API.
 struct Visit: Sendable {
     let key: APIKey
     let query: FormFields

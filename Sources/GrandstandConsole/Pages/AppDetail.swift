@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// One app: who signs for it, and how APNs treats it.
+/// One app: its credentials, and what was learned of APNs' behaviour towards it.
 struct AppDetail: ConsolePage {
     var template: TemplateName { .app }
     let title: String
@@ -28,7 +28,7 @@ struct AppDetail: ConsolePage {
     }
 }
 
-/// Who signs in one environment.
+/// The credentials of one environment.
 struct CredentialsRow: Sendable {
     let environment: String
     let teamID: String
@@ -54,8 +54,8 @@ struct CredentialsRow: Sendable {
             case .missing: "Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR."
             case .unreadable: "\(file) cannot be read as Apple's PEM key: check its rights, or download it again."
             }
-        channelsHref = Place.channels(place)
-        reconciliationsHref = Place.reconciliations(place)
+        channelsHref = ConsolePath.channels(place)
+        reconciliationsHref = ConsolePath.reconciliations(place)
     }
 }
 

@@ -28,7 +28,7 @@ struct AppRow: Sendable {
 
     init(_ app: App, keyFiles states: [APNsEnvironment: KeyFileState]) {
         bundleID = app.bundleID.rawValue
-        href = Place.app(app.bundleID)
+        href = ConsolePath.app(app.bundleID)
         name = app.name
         limit = Wording.number(app.channelLimit)
         keyFiles = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).rawValue)" }

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Who did what, the newest first.
+/// The entries of the audit log, the newest first.
 struct AuditTrail: ConsolePage {
     var template: TemplateName { .audit }
     let title = "Audit log"
@@ -50,7 +50,7 @@ struct AuditRow: Sendable {
         subject = [entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue].compactMap(\.self)
             .joined(separator: ", ")
         event = entry.subject.eventKey?.rawValue ?? ""
-        eventHref = entry.subject.eventKey.map(Place.event)
+        eventHref = entry.subject.eventKey.map(ConsolePath.event)
         channelID = entry.subject.channelID ?? ""
         reason = [entry.reason, entry.subject.broadcast?.uuidString.lowercased()].compactMap(\.self)
             .joined(separator: " ")

@@ -52,9 +52,9 @@ struct ChannelList: ConsolePage {
     ) {
         title = "Channels of \(app.bundleID), \(app.environment.rawValue)"
         bundleID = app.bundleID.rawValue
-        appHref = Place.app(app.bundleID)
+        appHref = ConsolePath.app(app.bundleID)
         environment = app.environment.rawValue
-        reconciliationsHref = Place.reconciliations(app)
+        reconciliationsHref = ConsolePath.reconciliations(app)
         states = Choice.all(Channel.State.self, chosen: filter.state)
         policies = Choice.all(StoragePolicy.self, chosen: filter.storagePolicy)
         eventKey = filter.eventKey?.rawValue ?? ""
@@ -87,7 +87,7 @@ struct ChannelRow: Sendable {
         storagePolicy = channel.storagePolicy.rawValue
         state = channel.state.rawValue
         event = channel.eventKey?.rawValue ?? ""
-        eventHref = channel.eventKey.map(Place.event)
+        eventHref = channel.eventKey.map(ConsolePath.event)
         label = channel.label ?? ""
         reason = channel.reason ?? ""
         advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)

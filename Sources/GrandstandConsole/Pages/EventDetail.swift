@@ -81,7 +81,7 @@ struct BroadcastRow: Sendable {
     let id: String
     let acceptedAt: Moment
     let kindOfMessage: String
-    /// Who asked for it.
+    /// The key that asked for it.
     let by: String
     let state: String
     let sendAt: Moment?

@@ -40,7 +40,7 @@ struct EventRow: Sendable {
     init(_ event: Event) {
         let specification = event.specification
         key = specification.key.rawValue
-        href = Place.event(specification.key)
+        href = ConsolePath.event(specification.key)
         name = specification.name
         kindText = specification.kind ?? ""
         state = event.state.rawValue

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// How every app stands in both environments, and what needs somebody.
+/// Every app in both environments, and what an operator has to do.
 struct Overview: ConsolePage {
     var template: TemplateName { .overview }
     let title = "Overview"
@@ -51,7 +51,7 @@ struct QuotaRow: Sendable {
     init(_ quota: Quota) {
         let app = Audience.Selector(bundleID: quota.bundleID, environment: quota.environment)
         bundleID = quota.bundleID.rawValue
-        href = Place.app(quota.bundleID)
+        href = ConsolePath.app(quota.bundleID)
         environment = quota.environment.rawValue
         taken = quota.used + quota.reserved
         barMaximum = max(1, quota.capacity)
@@ -67,8 +67,8 @@ struct QuotaRow: Sendable {
         exceedsAt = quota.forecast.exceedsAt.map { Moment($0) }
         listed = quota.apple.map { Wording.count($0.count, "channel") } ?? "not read yet"
         listedAt = quota.apple.map { Moment($0.at) }
-        channelsHref = Place.channels(app)
-        reconciliationsHref = Place.reconciliations(app)
+        channelsHref = ConsolePath.channels(app)
+        reconciliationsHref = ConsolePath.reconciliations(app)
     }
 }
 

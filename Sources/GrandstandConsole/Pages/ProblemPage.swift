@@ -5,7 +5,7 @@ struct ProblemPage: ConsolePage {
     var template: TemplateName { .problem }
     let title: String
     let detail: String
-    /// In the log, and in what is told to whoever runs the server.
+    /// The request's ID, which the log has, too.
     let requestID: String
 
     init(_ problem: Problem, requestID: String) {

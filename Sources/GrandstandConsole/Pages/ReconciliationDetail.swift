@@ -23,7 +23,7 @@ struct ReconciliationDetail: ConsolePage {
 
     init(_ report: ReconciliationReading, _ app: Audience.Selector) {
         title = "Reconciliation of \(app.bundleID), \(app.environment.rawValue)"
-        listHref = Place.reconciliations(app)
+        listHref = ConsolePath.reconciliations(app)
         startedAt = Moment(iso: report.startedAt)
         finishedAt = Moment(iso: report.finishedAt)
         actor = report.actor
@@ -94,7 +94,7 @@ struct FoundChannelRow: Sendable {
         channelID = channel.channelID
         storagePolicy = channel.storagePolicy
         event = channel.eventKey
-        eventHref = EventKey(rawValue: channel.eventKey).map(Place.event)
+        eventHref = EventKey(rawValue: channel.eventKey).map(ConsolePath.event)
         firstSeenAt = channel.firstSeenAt.map(Moment.init(iso:))
     }
 }

@@ -15,8 +15,8 @@ struct ReconciliationList: ConsolePage {
         _ app: Audience.Selector, _ reports: [ReconciliationReading], nextCursor: String?, _ visit: Visit
     ) {
         title = "Reconciliations of \(app.bundleID), \(app.environment.rawValue)"
-        appHref = Place.app(app.bundleID)
-        channelsHref = Place.channels(app)
+        appHref = ConsolePath.app(app.bundleID)
+        channelsHref = ConsolePath.channels(app)
         rows = reports.map { ReconciliationRow($0, app) }
         pager = Pager(visit, nextCursor: nextCursor)
         commands = [.reconcile(app, .look), .reconcile(app, .apply)]
@@ -39,7 +39,7 @@ struct ReconciliationRow: Sendable {
     let alarm: String?
 
     init(_ report: ReconciliationReading, _ app: Audience.Selector) {
-        href = Place.reconciliation(report.id, of: app)
+        href = ConsolePath.reconciliation(report.id, of: app)
         startedAt = Moment(iso: report.startedAt)
         actor = report.actor
         doing = report.applied ? "applied" : "looked only"

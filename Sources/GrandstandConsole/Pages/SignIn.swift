@@ -8,7 +8,7 @@ struct SignIn: ConsolePage {
     let next: String
 
     init(returningTo target: String?, fault: String? = nil) {
-        next = Place.returning(to: target)
+        next = ConsolePath.returning(to: target)
         self.fault = fault
     }
 }

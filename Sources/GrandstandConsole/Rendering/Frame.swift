@@ -18,7 +18,7 @@ struct Frame: Sendable {
     }
 }
 
-/// Who is signed in, and where they can go.
+/// The key that is signed in, and the pages it may open.
 struct Visitor: Sendable {
     struct Link: Sendable {
         let label: String
@@ -37,17 +37,18 @@ struct Visitor: Sendable {
         keyName = key.name
         boundTo = key.bundleID?.rawValue
         let all: [(label: String, href: String, scope: APIKey.Scope)] = [
-            ("Overview", Place.overview, .operate), ("Events", Place.events, .organise), ("Apps", Place.apps, .operate),
-            ("Audit log", Place.auditLog, .operate),
+            ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
+            ("Apps", ConsolePath.apps, .operate),
+            ("Audit log", ConsolePath.auditLog, .operate),
         ]
         links = all.filter { key.holds($0.scope) }.map { link in
-            let isBelow = link.href != Place.overview && path.hasPrefix(link.href + "/")
+            let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
             return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
         }
     }
 }
 
-/// A page that shows itself anew, and how to stop that: who reads slowly must be able to.
+/// A page that reloads itself, and the link that stops it: readers who need more time must be able to.
 struct Refresh: Sendable {
     let seconds: Int
     let isOff: Bool

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// `/console/apps`: which apps there are, who signs for them, how APNs treats them.
+/// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
 struct AppRoutes: Sendable {
     let apps: any AppStore
     let quirks: any QuirkStore

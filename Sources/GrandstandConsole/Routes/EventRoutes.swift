@@ -11,7 +11,9 @@ struct EventRoutes: Sendable {
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        if let key = try visit.query.read("key", EventKey.rule, EventKey.init) { return .elsewhere(Place.event(key)) }
+        if let key = try visit.query.read("key", EventKey.rule, EventKey.init) {
+            return .elsewhere(ConsolePath.event(key))
+        }
         let filter = EventFilter(
             state: try visit.query.choice("state"), kind: visit.query["kind"], bundleID: try visit.chosenApp(),
             within: visit.key.reach)

@@ -10,7 +10,7 @@ struct OverviewRoute: Sendable {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         guard visit.key.holds(.operate) else {
-            if visit.key.holds(.organise) { return .elsewhere(Place.events) }
+            if visit.key.holds(.organise) { return .elsewhere(ConsolePath.events) }
             throw Problem(
                 .forbidden,
                 "The console needs a key with the scope operate or organise; the key \(visit.key.name) has neither. Sign "

@@ -5,20 +5,20 @@ internal import NIOCore
 
 /// `/console/sign-in` and `/console/sign-out`: the only forms there are.
 struct SignInRoutes: Sendable {
-    let front: FrontDesk
+    let responder: PageResponder
 
     /// A key, a path to return to, and what encoding makes of them.
     private static let maximumBytes = 8 * 1_024
 
     func add(to router: Router<ConsoleContext>) {
-        router.get(RouterPath(Place.signIn)) { [front] request, _ in
-            front.signIn(SignIn(returningTo: FormFields(request.uri.query ?? "")["next"]))
+        router.get(RouterPath(ConsolePath.signIn)) { [responder] request, _ in
+            responder.signIn(SignIn(returningTo: FormFields(request.uri.query ?? "")["next"]))
         }
-        router.post(RouterPath(Place.signIn)) { request, context in try await signIn(request, context) }
-        router.post(RouterPath(Place.signOut)) { [front] request, _ in
+        router.post(RouterPath(ConsolePath.signIn)) { request, context in try await signIn(request, context) }
+        router.post(RouterPath(ConsolePath.signOut)) { [responder] request, _ in
             guard FormOrigin.isOurs(request) else { throw Self.foreign }
-            var response = front.redirect(to: Place.signIn)
-            response.setCookie(front.cookie.closed(for: request))
+            var response = responder.redirect(to: ConsolePath.signIn)
+            response.setCookie(responder.cookie.closed(for: request))
             return response
         }
     }
@@ -28,18 +28,18 @@ struct SignInRoutes: Sendable {
         let fields = try await Self.fields(of: request)
         let next = fields["next"]
         guard let secret = fields["key"] else {
-            return front.signIn(
+            return responder.signIn(
                 SignIn(returningTo: next, fault: "Paste a key first."), status: .unprocessableContent)
         }
         do {
             _ = try await context.source.identify(secret)
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
-            return front.signIn(
-                SignIn(returningTo: next, fault: problem.detail), status: front.status(problem.kind),
+            return responder.signIn(
+                SignIn(returningTo: next, fault: problem.detail), status: responder.status(problem.kind),
                 retryAfter: problem.retryAfter)
         }
-        var response = front.redirect(to: Place.returning(to: next))
-        response.setCookie(front.cookie.opened(secret, for: request))
+        var response = responder.redirect(to: ConsolePath.returning(to: next))
+        response.setCookie(responder.cookie.opened(secret, for: request))
         return response
     }
 

@@ -27,28 +27,30 @@ struct Attention: Sendable {
                 .critical,
                 "Every known channel vanished from Apple's list at once, as when the Broadcast Capability is turned off. "
                     + "Nothing was changed. \(Advice.capability) Channels do not come back with it: take the loss for true.",
-                Place.reconciliations(app), [.reconcile(app, .recreate)])
+                ConsolePath.reconciliations(app), [.reconcile(app, .recreate)])
         case .listIncomplete:
             add(
                 .warning, "Apple's list lacked channels that Apple has; nothing was concluded from it. Compare again.",
-                Place.reconciliations(app), [.reconcile(app, .look)])
+                ConsolePath.reconciliations(app), [.reconcile(app, .look)])
         case .ambiguousCreation:
             add(
                 .warning,
                 "Apple did not answer a creation, and its list has channels that somebody else may have made as well. "
                     + "None was taken. Look at the unmanaged ones: adopt or delete them.",
-                Place.link(Place.channels(app), [("managed", "false")]),
+                ConsolePath.link(ConsolePath.channels(app), [("managed", "false")]),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break
         }
         if quota.isCapabilityOff {
-            add(.critical, "Apple says that the app may not broadcast. \(Advice.capability)", Place.app(app.bundleID))
+            add(
+                .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
+                ConsolePath.app(app.bundleID))
         }
         if quota.level != .ok {
             add(
                 quota.level,
                 "\(Wording.number(quota.used + quota.reserved)) of \(Wording.count(quota.capacity, "place")) are taken. End "
-                    + "or cancel events that are over, or raise the app's limit.", Place.channels(app))
+                    + "or cancel events that are over, or raise the app's limit.", ConsolePath.channels(app))
         }
         if let exceedsAt = quota.forecast.exceedsAt, quota.level != .critical {
             add(
@@ -69,7 +71,7 @@ struct Attention: Sendable {
             list.append(
                 Attention(
                     level: Quota.Level.warning.rawValue, subject: subject, text: text,
-                    href: Place.link(Place.channels(app), [filter]), remedies: remedies))
+                    href: ConsolePath.link(ConsolePath.channels(app), [filter]), remedies: remedies))
         }
         let failed = quota.byState[.failed, default: 0]
         if failed > 0 {

@@ -10,8 +10,8 @@ struct Pager: Sendable {
 
     /// - Parameter query: what the list is narrowed by; it stays.
     init(_ visit: Visit, query: [(name: String, value: String?)] = [], nextCursor: String?) {
-        start = visit.isAtStart ? nil : Place.link(visit.path, query)
-        onward = nextCursor.map { Place.link(visit.path, query + [("cursor", $0)]) }
+        start = visit.isAtStart ? nil : ConsolePath.link(visit.path, query)
+        onward = nextCursor.map { ConsolePath.link(visit.path, query + [("cursor", $0)]) }
         isNeeded = start != nil || onward != nil
     }
 }

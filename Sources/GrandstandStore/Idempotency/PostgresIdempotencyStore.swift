@@ -6,7 +6,7 @@ internal import Postgres
 /// inserts a name that another transaction is inserting waits for that one's end.
 package struct PostgresIdempotencyStore: IdempotencyStore {
     let database: Database
-    private let line = Line<[UInt8]>()
+    private let locks = KeyedLock<[UInt8]>()
 
     /// Seconds an answer is kept.
     package static let lifetime: TimeInterval = 86_400
@@ -18,7 +18,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     ) async throws -> IdempotentOutcome {
         let seal = Seal(request)
         let commit = Database.Commit()
-        let outcome = try await line.pass(seal.id) {
+        let outcome = try await locks.withLock(seal.id) {
             try await database.transaction { connection in
                 if let kept = try await Self.begin(seal, now: now, leasedUntil: nil, on: connection).answer {
                     return IdempotentOutcome(answer: try seal.open(kept), isReplay: true)
@@ -92,7 +92,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         work: @Sendable () async throws -> IdempotentResult
     ) async throws -> IdempotentOutcome {
         let seal = Seal(request)
-        return try await line.pass(seal.id) {
+        return try await locks.withLock(seal.id) {
             let entry = try await take(seal, lease: lease, patience: patience, now: now)
             if let answer = entry.answer { return IdempotentOutcome(answer: try seal.open(answer), isReplay: true) }
             do {
@@ -104,7 +104,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                 }
                 return await conclude(result, seal, isReplay: false)
             } catch {
-                try? await giveBack(seal)
+                try? await release(seal)
                 throw error
             }
         }
@@ -146,7 +146,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     }
 
     /// The next one may try at once; what was begun stays noted.
-    private func giveBack(_ seal: Seal) async throws {
+    private func release(_ seal: Seal) async throws {
         try await database.query(
             "update idempotency_keys set leased_until = null where id = \(seal.id) and answer is null")
     }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import FoundationEssentials
+internal import GrandstandMigrations
 
 /// One forward step of the schema; its file stands in migrations/.
 package struct Migration: Sendable, Hashable {
@@ -12,6 +13,11 @@ package struct Migration: Sendable, Hashable {
         self.version = version
         self.name = name
         self.sql = sql
+    }
+
+    /// The migrations this binary carries, oldest first, each equal to its file byte for byte.
+    static let all = MigrationFiles.all.enumerated().map { index, file in
+        Migration(version: index + 1, name: file.name, sql: file.sql)
     }
 
     /// SHA-256 of the text, in hexadecimal: an applied migration must never change.

@@ -7,7 +7,7 @@ package struct Migrator: Sendable {
     private let migrations: [Migration]
 
     package init(_ pool: PostgresPool) {
-        self.init(pool, migrations: EmbeddedMigrations.all)
+        self.init(pool, migrations: Migration.all)
     }
 
     init(_ pool: PostgresPool, migrations: [Migration]) {

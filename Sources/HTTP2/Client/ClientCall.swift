@@ -7,10 +7,11 @@ internal import NIOCore
 /// more allocations.)
 final class ClientCall: @unchecked Sendable {
     typealias Outcome = Result<HTTP2Response, HTTP2Failure>
-    /// What a caller is to be told.
+    /// A caller's continuation and the outcome to resume it with.
     typealias Answer = (continuation: UnsafeContinuation<Outcome, Never>, outcome: Outcome)
 
-    enum Place: Equatable {
+    /// How far the call is.
+    enum Phase: Equatable {
         /// Not seen by the loop yet.
         case submitted
         /// Cancelled before it was seen.
@@ -29,11 +30,11 @@ final class ClientCall: @unchecked Sendable {
     var isFromLoop = false
     /// `nil` once the caller has its answer: that is what keeps it to one.
     var continuation: UnsafeContinuation<Outcome, Never>?
-    var place = Place.submitted
+    var phase = Phase.submitted
 
     /// The stream's id, once there is one.
     var stream: Int32?
-    /// When it got one; kept only where somebody asks for timings.
+    /// When it got one; kept only where timings are measured.
     var startedAt: NIODeadline?
     /// Its HEADERS went to the channel: from now on the peer may have processed it.
     var isWritten = false
@@ -68,7 +69,7 @@ final class ClientCall: @unchecked Sendable {
     func finish(_ outcome: Outcome) -> Answer? {
         guard let continuation else { return nil }
         self.continuation = nil
-        place = .done
+        phase = .done
         fields = FieldBlock()
         body = []
         return (continuation, outcome)

@@ -13,7 +13,7 @@ enum ClientCommand: Sendable {
     case close(String)
 }
 
-/// A client connection's place in its channel: carries bytes, time and orders to `ClientStreams` and does what comes
+/// A client connection's handler in its pipeline: carries bytes, time and orders to `ClientStreams` and does what comes
 /// of it. Decides nothing that a value could decide.
 final class ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
@@ -111,7 +111,7 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Answers
 
-    /// Shows how things stand and hands answers out. Those for other threads go there as one job: resumed from here,
+    /// Publishes the load and hands answers out. Those for other threads go there as one job: resumed from here,
     /// the first would wake a thread that takes this one's processor, finds one caller to run and sleeps again, and so on
     /// (a thread switch for every five to ten requests).
     private func publish() {
@@ -124,7 +124,7 @@ final class ClientHandler: ChannelInboundHandler {
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         Task { [inbox] in
             for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-            // Behind those who were just resumed.
+            // Behind the callers that were just resumed.
             await Task.yield()
             if inbox.endHandout() { bound.eventLoop.execute { bound.value.wake() } }
         }
@@ -211,7 +211,7 @@ final class ClientHandler: ChannelInboundHandler {
             // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
             if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
             repeat {
-                // Before the bytes go out: whoever sees what they do sees them counted.
+                // Before the bytes go out: code that sees their effect sees them counted.
                 publish()
                 // May free streams: a RST_STREAM that goes out closes its own.
                 try driver.flush(context)

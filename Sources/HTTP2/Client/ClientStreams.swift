@@ -40,7 +40,8 @@ final class ClientStreams {
         life.secured()
     }
 
-    /// Lets other threads see how things stand; then callers get their answers, so whoever has one sees its effects.
+    /// Publishes the connection's load for other threads, then answers the callers, so that a caller
+    /// with an answer sees its effects.
     ///
     /// - Returns: the answers of callers elsewhere, for the caller of this to hand out.
     func publish() -> [ClientCall.Answer] {
@@ -60,17 +61,17 @@ final class ClientStreams {
     // MARK: Orders
 
     func accept(_ call: ClientCall) {
-        if call.place == .withdrawn { return answer(call, .failure(.cancelled)) }
+        if call.phase == .withdrawn { return answer(call, .failure(.cancelled)) }
         if let refusal = life.refusal { return answer(call, .failure(.notProcessed(refusal))) }
         let slot = calls.insert(call)
-        call.place = .held(slot: slot)
+        call.phase = .held(slot: slot)
         deadlines.insert(slot, deadline: call.deadline)
         line.append(slot)
     }
 
     func cancel(_ call: ClientCall) {
-        switch call.place {
-        case .submitted: call.place = .withdrawn
+        switch call.phase {
+        case .submitted: call.phase = .withdrawn
         case .held(let slot): abandon(slot, .cancelled)
         case .withdrawn, .done: break
         }

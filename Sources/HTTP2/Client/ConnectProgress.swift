@@ -9,7 +9,7 @@ enum ConnectProgress {
     /// TLS and `h2` are agreed on.
     case awaitingSettings
 
-    private static func place(_ configuration: HTTP2ClientConfiguration) -> String {
+    private static func address(_ configuration: HTTP2ClientConfiguration) -> String {
         "\(configuration.host):\(configuration.port)"
     }
 
@@ -29,26 +29,26 @@ enum ConnectProgress {
 
     /// The connection ended at this point.
     func ended(_ configuration: HTTP2ClientConfiguration, reason: String) -> HTTP2ConnectError {
-        let place = Self.place(configuration)
+        let address = Self.address(configuration)
         return switch self {
         case .handshaking:
-            HTTP2ConnectError(kind: .tls, message: "TLS with \(place) failed: \(reason): check host and port")
+            HTTP2ConnectError(kind: .tls, message: "TLS with \(address) failed: \(reason): check host and port")
         case .awaitingSettings:
             HTTP2ConnectError(
                 kind: .settings,
-                message: "\(place) agreed on HTTP/2 but did not begin it: \(reason): check host and port")
+                message: "\(address) agreed on HTTP/2 but did not begin it: \(reason): check host and port")
         }
     }
 
     func timeout(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
-        let place = Self.place(configuration)
+        let address = Self.address(configuration)
         let what =
             switch self {
             case .handshaking:
-                "\(place) accepted the connection but no TLS handshake was done within \(configuration.connectTimeout)"
+                "\(address) accepted the connection but no TLS handshake was done within \(configuration.connectTimeout)"
                     + ": check that the port speaks TLS and that nothing in between holds the connection back"
             case .awaitingSettings:
-                "\(place) agreed on HTTP/2 but sent no SETTINGS within \(configuration.connectTimeout)"
+                "\(address) agreed on HTTP/2 but sent no SETTINGS within \(configuration.connectTimeout)"
                     + ": check that it is an HTTP/2 server and not overloaded"
             }
         return HTTP2ConnectError(kind: .timedOut, message: what)
@@ -57,14 +57,15 @@ enum ConnectProgress {
     static func noHTTP2(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
         HTTP2ConnectError(
             kind: .alpn,
-            message: "\(place(configuration)) speaks TLS but did not choose HTTP/2 (ALPN h2): check host and port, and "
+            message:
+                "\(address(configuration)) speaks TLS but did not choose HTTP/2 (ALPN h2): check host and port, and "
                 + "that no proxy in between ends TLS")
     }
 
     private static func handshakeError(
         _ configuration: HTTP2ClientConfiguration, cause: any Error
     ) -> HTTP2ConnectError {
-        let place = place(configuration)
+        let address = address(configuration)
         if let error = cause as? NIOSSLExtraError, error == .failedToValidateHostname {
             return wrongName(configuration)
         }
@@ -83,13 +84,13 @@ enum ConnectProgress {
                 "it does not speak TLS 1.2 or newer"
             default: lossText(cause) + ": check host and port"
             }
-        return HTTP2ConnectError(kind: .tls, message: "TLS with \(place) failed: \(advice)")
+        return HTTP2ConnectError(kind: .tls, message: "TLS with \(address) failed: \(advice)")
     }
 
     private static func wrongName(_ configuration: HTTP2ClientConfiguration) -> HTTP2ConnectError {
         HTTP2ConnectError(
             kind: .tls,
-            message: "TLS with \(place(configuration)) failed: its certificate is not for \(name(configuration)): "
+            message: "TLS with \(address(configuration)) failed: its certificate is not for \(name(configuration)): "
                 + "check host and port (Apple's two management ports, 2195 and 2196, answer for different names)")
     }
 
@@ -100,12 +101,13 @@ enum ConnectProgress {
         if let known = cause as? HTTP2ConnectError { return known }
         let host = configuration.proxy.map { "the proxy \($0.host)" } ?? configuration.host
         let port = configuration.proxy?.port ?? configuration.port
-        let place = "\(host):\(port)"
+        let address = "\(host):\(port)"
         switch cause {
         case ChannelError.connectTimeout:
             return HTTP2ConnectError(
                 kind: .timedOut,
-                message: "no TCP connection to \(place) within \(configuration.connectTimeout): check the network, and "
+                message:
+                    "no TCP connection to \(address) within \(configuration.connectTimeout): check the network, and "
                     + "that no firewall drops port \(port)")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return HTTP2ConnectError(
@@ -115,7 +117,8 @@ enum ConnectProgress {
             let reasons = error.connectionErrors.map { lossText($0.error) }
             return HTTP2ConnectError(
                 kind: .connect,
-                message: "no TCP connection to \(place): \(Set(reasons).sorted().joined(separator: "; ")): check host "
+                message:
+                    "no TCP connection to \(address): \(Set(reasons).sorted().joined(separator: "; ")): check host "
                     + "and port, and that the server runs")
         case is SocketAddressError:
             return HTTP2ConnectError(
@@ -125,7 +128,8 @@ enum ConnectProgress {
             return HTTP2ConnectError(
                 kind: .connect,
                 message:
-                    "no TCP connection to \(place): \(lossText(cause)): check host and port, and that the server runs")
+                    "no TCP connection to \(address): \(lossText(cause)): check host and port, and that the server runs"
+            )
         }
     }
 

@@ -1,6 +1,6 @@
 /// Where a client connection goes, and its bounds.
 package struct HTTP2ClientConfiguration: Sendable {
-    /// Whom to believe about the server's certificate.
+    /// The authorities that may sign the server's certificate.
     package enum TrustRoots: Sendable, Hashable {
         /// The system's certificate authorities.
         case system
@@ -17,7 +17,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var serverName: String?
     /// The way goes through this proxy; `nil`: straight.
     package var proxy: HTTP2Proxy?
-    /// Whom to believe about the certificate.
+    /// The authorities that may sign the certificate.
     package var trustRoots: TrustRoots = .system
     /// From the look-up to the peer's first SETTINGS, all together.
     package var connectTimeout: Duration = .seconds(10)

@@ -40,7 +40,7 @@ package final class HTTP2ClientConnection: Sendable {
     /// Sends a request and waits for its whole answer.
     ///
     /// - Parameter timeout: ticks from now on, the wait for a free stream included. When it is up the stream is reset
-    ///   and its place is free again.
+    ///   and another request may have its slot.
     /// - Throws: `notProcessed` when the request may be sent again without a second thought; `unanswered` when the
     ///   peer may have processed it; `cancelled` when the task was (the stream is reset then).
     package nonisolated(nonsending) func send(

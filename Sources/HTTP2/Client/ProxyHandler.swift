@@ -25,8 +25,8 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        let place = "\(host):\(configuration.port)"
-        var request = "CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"
+        let address = "\(host):\(configuration.port)"
+        var request = "CONNECT \(address) HTTP/1.1\r\nHost: \(address)\r\n"
         if let authorization = proxy.authorization { request += "Proxy-Authorization: \(authorization)\r\n" }
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: request + "\r\n")), promise: nil)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

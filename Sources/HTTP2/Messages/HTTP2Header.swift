@@ -25,7 +25,7 @@ package struct HTTP2Header: Sendable, Hashable {
 }
 
 extension HTTP2Header: CustomStringConvertible, CustomDebugStringConvertible {
-    /// `name: value`, but the value of `authorization` is nobody's to print.
+    /// `name: value`; the value of `authorization` is never printed.
     package var description: String { name == "authorization" ? "authorization: …" : "\(name): \(value)" }
 
     /// As `description`.

@@ -56,11 +56,11 @@ package final class HTTP2Server: Sendable {
                 "HTTP/2 server listening", metadata: ["address": "\(listener.localAddress?.description ?? "")"])
             return HTTP2Server(listener: listener, connections: connections)
         } catch {
-            let place = "\(configuration.host):\(configuration.port)"
+            let address = "\(configuration.host):\(configuration.port)"
             if let error = error as? IOError, error.errnoCode == SystemError.addressInUse {
-                throw HTTP2ServerError("\(place) is in use: stop what listens there, or choose another port")
+                throw HTTP2ServerError("\(address) is in use: stop what listens there, or choose another port")
             }
-            throw HTTP2ServerError("can't listen on \(place): \(ConnectProgress.lossText(error))")
+            throw HTTP2ServerError("can't listen on \(address): \(ConnectProgress.lossText(error))")
         }
     }
 

@@ -6,7 +6,7 @@ package enum HTTP2PEM: Sendable, Hashable {
     case bytes([UInt8])
 }
 
-/// Where a server listens, who it is, and its bounds.
+/// Where a server listens, its certificate, and its limits.
 package struct HTTP2ServerConfiguration: Sendable {
     /// An address or a name of this machine.
     package var host: String
@@ -55,7 +55,7 @@ package struct HTTP2ServerConfiguration: Sendable {
     }
 }
 
-/// What becomes of a connection whose client has said which server it wants.
+/// How a connection goes on after its client has named the server (SNI).
 package enum HTTP2Admission: Sendable, Hashable {
     /// TLS goes on.
     case serve

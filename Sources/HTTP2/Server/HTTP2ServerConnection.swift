@@ -59,7 +59,7 @@ package final class HTTP2ServerConnection: Sendable {
     /// Reads nothing from the peer for so long: it fills its windows and the socket, and waits. Each call counts anew.
     package func pauseReading(for duration: Duration) { order(.pauseReading(duration)) }
 
-    /// Cuts the connection below TLS, without a word: as if the process was killed.
+    /// Cuts the connection below TLS, without close_notify or GOAWAY: as if the process was killed.
     package func close() { order(.cut) }
 
     /// GOAWAY, then the end when every answer that is owed is out, or after `drainTimeout`.

@@ -15,8 +15,8 @@ enum ServerCommand: Sendable {
     case cut
 }
 
-/// A server connection's place in its channel: carries bytes, time and orders to `ServerStreams`, and whole requests to
-/// the `HTTP2ServerHandler`.
+/// A server connection's handler in its pipeline: carries bytes, time and orders to `ServerStreams`, and complete requests
+/// to the `HTTP2ServerHandler`.
 final class ServerChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -143,7 +143,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     private func drain() {
         guard drainDeadline == nil else { return }
         drainDeadline = .now() + TimeAmount(configuration.drainTimeout)
-        // Before TLS is done there is nobody to say goodbye to.
+        // Before the TLS handshake is complete there is no peer that could read a GOAWAY.
         guard let session = driver.session else { return end("the server stops") }
         session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
     }

@@ -18,6 +18,6 @@ final class ServerExchange {
 
     init(stream: Int32) { self.stream = stream }
 
-    /// Somebody waits for an answer of ours.
+    /// The client waits for an answer.
     var isOwed: Bool { isComplete && !isSettled }
 }

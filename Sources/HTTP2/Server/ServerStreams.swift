@@ -1,7 +1,7 @@
 /// The requests of one connection, as a server sees them. Knows the session, not the channel. Confined to the
 /// connection's event loop.
 final class ServerStreams {
-    /// Whole requests nobody was told of yet: nghttp2 must have returned before a handler may act on them.
+    /// Complete requests that the handler has not got yet: nghttp2 must have returned before a handler may act on them.
     private var arrived: [(slot: Int, exchange: ServerExchange)] = []
     private(set) var violation: String?
     /// The peer's first SETTINGS are here.

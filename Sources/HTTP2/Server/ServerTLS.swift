@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// TLS as a server wants it: 1.2 or newer, ALPN `h2` and nothing else.
+/// TLS for a server: 1.2 or newer, ALPN `h2` and nothing else.
 struct ServerTLS: Sendable {
     private let context: NIOSSLContext
     private let otherContext: NIOSSLContext?
@@ -57,7 +57,7 @@ struct ServerTLS: Sendable {
             // Said below, in words that help.
         }
         throw HTTP2ServerError(
-            "the certificate chain \(place(pem)) can't be used: check that it exists, is readable and holds PEM "
+            "the certificate chain \(location(pem)) can't be used: check that it exists, is readable and holds PEM "
                 + "certificates")
     }
 
@@ -69,12 +69,12 @@ struct ServerTLS: Sendable {
             }
         } catch {
             throw HTTP2ServerError(
-                "the private key \(place(pem)) can't be used: check that it exists, is readable and is a PEM key "
+                "the private key \(location(pem)) can't be used: check that it exists, is readable and is a PEM key "
                     + "without a passphrase")
         }
     }
 
-    private static func place(_ pem: HTTP2PEM) -> String {
+    private static func location(_ pem: HTTP2PEM) -> String {
         switch pem {
         case .file(let path): path
         case .bytes: "given in memory"

@@ -72,7 +72,7 @@ struct HeaderFields {
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
-    /// The block as nghttp2 wants it, valid inside `body`.
+    /// The block in nghttp2's form, valid inside `body`.
     mutating func withPairs<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         pairs.removeAll(keepingCapacity: true)
         return bytes.withUnsafeMutableBufferPointer { buffer in

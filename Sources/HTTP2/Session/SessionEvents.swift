@@ -17,11 +17,11 @@ protocol SessionEvents: AnyObject {
     func headersWritten(slot: Int)
     /// Copies the next bytes of the body of `slot` into `buffer`; `isLast` ends the stream.
     func readBody(slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)
-    /// The last word on the stream: afterwards its slot may be used again.
+    /// The stream's last event: afterwards its slot may be used again.
     func streamClosed(slot: Int, stream: Int32, code: UInt32)
 
     func settingsReceived()
     func goAwayReceived(_ goAway: GoAway)
-    /// The peer broke the protocol: nghttp2 has said GOAWAY and wants the connection closed.
+    /// The peer broke the protocol: nghttp2 has queued GOAWAY, and the connection must be closed.
     func violated(_ complaint: String)
 }

@@ -13,7 +13,7 @@ struct DeadlineHeap {
 
     private var entries: [Entry] = []
     /// By slot: the index in `entries`.
-    private var places: [Int] = []
+    private var indices: [Int] = []
 
     var count: Int { entries.count }
     var nearest: NIODeadline? { entries.first?.deadline }
@@ -21,23 +21,23 @@ struct DeadlineHeap {
     /// A slot has one deadline; a second insertion replaces the first.
     mutating func insert(_ slot: Int, deadline: NIODeadline) {
         remove(slot)
-        while places.count <= slot { places.append(Self.absent) }
+        while indices.count <= slot { indices.append(Self.absent) }
         entries.append(Entry(deadline: deadline, slot: slot))
-        places[slot] = entries.count - 1
+        indices[slot] = entries.count - 1
         rise(from: entries.count - 1)
     }
 
     /// A slot without a deadline changes nothing.
     mutating func remove(_ slot: Int) {
-        guard slot < places.count, places[slot] != Self.absent else { return }
-        let place = places[slot]
-        places[slot] = Self.absent
+        guard slot < indices.count, indices[slot] != Self.absent else { return }
+        let index = indices[slot]
+        indices[slot] = Self.absent
         let last = entries.removeLast()
-        guard place < entries.count else { return }
-        entries[place] = last
-        places[last.slot] = place
-        rise(from: place)
-        sink(from: place)
+        guard index < entries.count else { return }
+        entries[index] = last
+        indices[last.slot] = index
+        rise(from: index)
+        sink(from: index)
     }
 
     /// Takes out one slot whose deadline is `now` or before.
@@ -49,32 +49,32 @@ struct DeadlineHeap {
 
     private mutating func rise(from start: Int) {
         let entry = entries[start]
-        var place = start
-        while place > 0 {
-            let parent = (place - 1) / 2
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard entry.deadline < entries[parent].deadline else { break }
-            put(entries[parent], at: place)
-            place = parent
+            put(entries[parent], at: index)
+            index = parent
         }
-        put(entry, at: place)
+        put(entry, at: index)
     }
 
     private mutating func sink(from start: Int) {
         let entry = entries[start]
-        var place = start
+        var index = start
         while true {
-            var child = 2 * place + 1
+            var child = 2 * index + 1
             guard child < entries.count else { break }
             if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
             guard entries[child].deadline < entry.deadline else { break }
-            put(entries[child], at: place)
-            place = child
+            put(entries[child], at: index)
+            index = child
         }
-        put(entry, at: place)
+        put(entry, at: index)
     }
 
-    private mutating func put(_ entry: Entry, at place: Int) {
-        entries[place] = entry
-        places[entry.slot] = place
+    private mutating func put(_ entry: Entry, at index: Int) {
+        entries[index] = entry
+        indices[entry.slot] = index
     }
 }

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// When a server gives up on a client that says nothing. Whoever waits for an answer of ours isn't idle.
+/// When a server closes the connection of a silent client. A client that waits for an answer is not idle.
 struct IdleWatch {
     let timeout: TimeAmount
     private var lastSign: NIODeadline

@@ -1,4 +1,4 @@
-/// How a stream without a whole answer is judged: never processed, or nobody knows.
+/// How a stream that ended without a complete answer is judged: certainly not processed, or unknown.
 enum StreamEnd {
     /// The stream was closed on a connection that lives on, by a RST_STREAM of either side or by GOAWAY.
     ///

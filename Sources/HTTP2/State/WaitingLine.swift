@@ -1,4 +1,4 @@
-/// First come, first served, and whoever gives up leaves from anywhere in constant time: a linked list over slots.
+/// A first-in, first-out queue from which any element can be removed in constant time: a linked list over slots.
 struct WaitingLine {
     private static let none = -1
     /// Marks a slot that is not in line, so that leaving twice is harmless.
@@ -27,7 +27,7 @@ struct WaitingLine {
         count += 1
     }
 
-    /// Leaves the line; one who isn't in it changes nothing.
+    /// Removes the slot from the queue; a slot that is not in it changes nothing.
     mutating func remove(_ slot: Int) {
         guard slot < next.count, next[slot] != Self.absent else { return }
         let (before, after) = (previous[slot], next[slot])

@@ -14,7 +14,7 @@ final class LibPQConnection: @unchecked Sendable {
     let pointer: OpaquePointer
     private let notices: Unmanaged<NoticeBook>
 
-    /// - Parameter hearer: whom notices are kept for.
+    /// - Parameter hearer: gets the notices.
     init(_ pointer: OpaquePointer, notices hearer: PostgresNotices? = nil, logger: Logger) {
         self.pointer = pointer
         notices = Unmanaged.passRetained(NoticeBook(hearer, logger))
@@ -63,7 +63,7 @@ final class LibPQConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether something has arrived that nobody asked for. On an idle connection that is the server's goodbye, or its
+    /// Whether something has arrived that answers no query. On an idle connection that is the server's farewell, or its
     /// end: what it is does not matter, the connection is not to be trusted.
     var hasUnexpectedInput: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

@@ -147,45 +147,45 @@ package final class PostgresConnection: PostgresQuerying {
     ) async throws(PostgresError) -> [PostgresRows] {
         let wasInTransaction = raw.isInTransaction
         do throws(PostgresError) {
-            return try await exchange(queries, timeout, isCancellable)
+            return try await perform(queries, timeout, isCancellable)
         } catch {
             let isStale =
                 error.sqlState == .invalidSQLStatementName
                 || error.sqlState == .featureNotSupported && error.message.contains("cached plan")
             guard isStale, !wasInTransaction, !raw.isInTransaction else { throw error }
             state.withLock { $0.statements.removeAll() }
-            return try await exchange(queries, timeout, isCancellable)
+            return try await perform(queries, timeout, isCancellable)
         }
     }
 
-    private func exchange(
+    private func perform(
         _ queries: [PostgresQuery], _ timeout: Duration, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
-        var exchange = Exchange(raw, timeout: timeout, isCancellable: isCancellable)
+        var execution = QueryExecution(raw, timeout: timeout, isCancellable: isCancellable)
         do throws(PostgresError) {
             if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
-                return [try await executeOne(queries[0], name, &exchange)]
+                return [try await executeOne(queries[0], name, &execution)]
             }
-            return try await executePipeline(queries, &exchange)
+            return try await executePipeline(queries, &execution)
         } catch {
-            await exchange.finish()
+            await execution.finish()
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
             if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE
             {
                 state.withLock { $0.isSpoiled = true }
             }
-            guard let interruption = exchange.interruption else { throw error }
+            guard let interruption = execution.interruption else { throw error }
             throw interruption
         }
     }
 
     private func executeOne(
-        _ query: PostgresQuery, _ name: String, _ exchange: inout Exchange
+        _ query: PostgresQuery, _ name: String, _ execution: inout QueryExecution
     ) async throws(PostgresError) -> PostgresRows {
-        try send(query, name, exchange)
+        try send(query, name, execution)
         var rows = PostgresRows(nil)
         var failure: PostgresError?
-        while let result = try await exchange.nextResult() {
+        while let result = try await execution.nextResult() {
             switch Self.read(result) {
             case .success(let read): rows = read
             case .failure(let error) where error.kind == .misuse: throw error
@@ -193,26 +193,26 @@ package final class PostgresConnection: PostgresQuerying {
             }
         }
         if let failure { throw failure }
-        await exchange.finish()
+        await execution.finish()
         return rows
     }
 
     private func executePipeline(
-        _ queries: [PostgresQuery], _ exchange: inout Exchange
+        _ queries: [PostgresQuery], _ execution: inout QueryExecution
     ) async throws(PostgresError) -> [PostgresRows] {
-        guard PQenterPipelineMode(raw.pointer) == 1 else { throw exchange.lost() }
-        let steps = try sendAll(queries, exchange)
-        guard PQpipelineSync(raw.pointer) == 1 else { throw exchange.lost() }
+        guard PQenterPipelineMode(raw.pointer) == 1 else { throw execution.lost() }
+        let steps = try sendAll(queries, execution)
+        guard PQpipelineSync(raw.pointer) == 1 else { throw execution.lost() }
 
         var rows: [PostgresRows] = []
         var failure: PostgresError?
         for step in steps {
             if case .sync = step {
                 // Its result stands alone: no end of results follows.
-                if let sync = try await exchange.nextResult() { PQclear(sync) }
+                if let sync = try await execution.nextResult() { PQclear(sync) }
                 continue
             }
-            while let result = try await exchange.nextResult() {
+            while let result = try await execution.nextResult() {
                 switch Self.read(result) {
                 case .success(let read):
                     if case .execute = step { rows.append(read) }
@@ -227,10 +227,10 @@ package final class PostgresConnection: PostgresQuerying {
             }
         }
         // The synchronisation point ends the pipeline.
-        if let sync = try await exchange.nextResult() { PQclear(sync) }
-        guard PQexitPipelineMode(raw.pointer) == 1 else { throw exchange.lost() }
+        if let sync = try await execution.nextResult() { PQclear(sync) }
+        guard PQexitPipelineMode(raw.pointer) == 1 else { throw execution.lost() }
         if let failure { throw failure }
-        await exchange.finish()
+        await execution.finish()
         return rows
     }
 
@@ -250,15 +250,15 @@ package final class PostgresConnection: PostgresQuerying {
     }
 
     /// Puts every query into the pipeline, each preceded by its preparation where that is needed.
-    private func sendAll(_ queries: [PostgresQuery], _ exchange: Exchange) throws(PostgresError) -> [Step] {
+    private func sendAll(_ queries: [PostgresQuery], _ execution: QueryExecution) throws(PostgresError) -> [Step] {
         var steps: [Step] = []
         for name in state.withLock({ $0.statements.evict() }) {
-            try sent(PQsendQueryParams(raw.pointer, "deallocate \(name)", 0, nil, nil, nil, nil, 1), exchange)
+            try sent(PQsendQueryParams(raw.pointer, "deallocate \(name)", 0, nil, nil, nil, nil, 1), execution)
             steps.append(.deallocate)
         }
         // Some commands, CREATE DATABASE and VACUUM among them, must be the first of their pipeline.
         if !steps.isEmpty {
-            guard PQpipelineSync(raw.pointer) == 1 else { throw exchange.lost() }
+            guard PQpipelineSync(raw.pointer) == 1 else { throw execution.lost() }
             steps.append(.sync)
         }
         for (index, query) in queries.enumerated() {
@@ -270,47 +270,48 @@ package final class PostgresConnection: PostgresQuerying {
                 name = state.withLock { $0.statements.add(key) }
                 let parameters = Parameters(bindings: query.bindings)
                 try sent(
-                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) }, exchange
+                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) },
+                    execution
                 )
                 steps.append(.prepare(index, key))
             }
-            try send(query, name, exchange)
+            try send(query, name, execution)
             steps.append(.execute(index))
         }
         return steps
     }
 
-    private func send(_ query: PostgresQuery, _ name: String, _ exchange: Exchange) throws(PostgresError) {
+    private func send(_ query: PostgresQuery, _ name: String, _ execution: QueryExecution) throws(PostgresError) {
         let parameters = Parameters(bindings: query.bindings)
         let code = parameters.withValues { values, lengths, formats in
             PQsendQueryPrepared(raw.pointer, name, parameters.count, values, lengths, formats, 1)
         }
-        try sent(code, exchange)
-        _ = try exchange.flush()
+        try sent(code, execution)
+        _ = try execution.flush()
     }
 
-    private func sent(_ code: Int32, _ exchange: Exchange) throws(PostgresError) {
-        guard code == 1 else { throw exchange.lost() }
+    private func sent(_ code: Int32, _ execution: QueryExecution) throws(PostgresError) {
+        guard code == 1 else { throw execution.lost() }
     }
 
     private func simple(_ sql: String) async throws(PostgresError) {
-        var exchange = Exchange(raw, timeout: .seconds(3_600), isCancellable: true)
-        try sent(PQsendQuery(raw.pointer, sql), exchange)
-        _ = try exchange.flush()
+        var execution = QueryExecution(raw, timeout: .seconds(3_600), isCancellable: true)
+        try sent(PQsendQuery(raw.pointer, sql), execution)
+        _ = try execution.flush()
         var failure: PostgresError?
         do throws(PostgresError) {
-            while let result = try await exchange.nextResult() {
+            while let result = try await execution.nextResult() {
                 guard case .failure(let error) = Self.read(result) else { continue }
                 if error.kind == .misuse { throw error }
                 failure = failure ?? error
             }
         } catch {
-            await exchange.finish()
+            await execution.finish()
             state.withLock { $0.isSpoiled = true }
             throw error
         }
-        await exchange.finish()
-        if let failure { throw exchange.interruption ?? failure }
+        await execution.finish()
+        if let failure { throw execution.interruption ?? failure }
     }
 
     /// Takes a result over: as rows, or as the error it is.

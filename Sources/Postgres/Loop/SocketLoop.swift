@@ -2,9 +2,9 @@ private import Dispatch
 internal import Synchronization
 
 /// A thread that waits for the sockets of connections, with epoll or kqueue, each socket armed for one report. There are
-/// two: while one thread resumes who was answered, the other sees to the rest.
+/// two: while one thread resumes the answered callers, the other serves the rest.
 ///
-/// Whoever drives a connection arms its socket straight from its own thread: no wake-up of the loop is needed for that.
+/// The task that drives a connection arms its socket from its own thread: that needs no wake-up of the loop.
 /// The loop is a task executor too: a task that prefers it is resumed on the loop's own thread, which saves waking
 /// another one for each answer.
 final class SocketLoop: TaskExecutor {

@@ -1,4 +1,4 @@
-/// Who has which connection and who waits: the pool's decisions, without sockets.
+/// The pool's decisions, without sockets: which connections are idle or lent, and which callers wait for one.
 struct PoolState {
     /// What a waiter is given: a connection, or the right to open one.
     enum Turn: Sendable {
@@ -68,7 +68,7 @@ struct PoolState {
         }
     }
 
-    /// Takes somebody out of the line.
+    /// Takes a waiter out of the line.
     mutating func remove(_ id: Int) -> Waiter? {
         guard case .waiting(let waiter) = places[id] else { return nil }
         places[id] = nil
@@ -79,7 +79,7 @@ struct PoolState {
     /// A connection comes back.
     ///
     /// - Returns: the waiter to resume with it.
-    mutating func giveBack(_ connection: PostgresConnection) -> Waiter? {
+    mutating func release(_ connection: PostgresConnection) -> Waiter? {
         guard !isClosed else {
             lent -= 1
             return nil
@@ -90,7 +90,7 @@ struct PoolState {
         return nil
     }
 
-    /// A connection is no more.
+    /// A connection is closed.
     ///
     /// - Returns: the waiter to resume with the right to open another.
     mutating func discard() -> Waiter? {
@@ -123,7 +123,7 @@ struct PoolState {
         return (idle, waiters)
     }
 
-    /// - Returns: `nil` when nobody waits; else the waiter, or that the turn was left for one who is about to wait.
+    /// - Returns: `nil` when no caller waits; else the waiter, or that the turn is kept for one that is about to wait.
     private mutating func serveFirst(_ turn: Turn) -> (isServed: Bool, waiter: Waiter?)? {
         guard !line.isEmpty else { return nil }
         let id = line.removeFirst()

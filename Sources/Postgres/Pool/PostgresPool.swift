@@ -175,10 +175,10 @@ package final class PostgresPool: PostgresQuerying {
     private func release(_ connection: PostgresConnection) {
         if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
         guard connection.isReusable, connection.generation == generation else { return discard() }
-        state.withLock { $0.giveBack(connection) }?.resume(returning: .success(.connection(connection)))
+        state.withLock { $0.release(connection) }?.resume(returning: .success(.connection(connection)))
     }
 
-    /// A connection is no more: whoever waits first may open another.
+    /// A connection is closed: the first waiter may open another.
     private func discard() {
         state.withLock { $0.discard() }?.resume(returning: .success(.open))
     }

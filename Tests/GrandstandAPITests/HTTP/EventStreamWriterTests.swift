@@ -42,9 +42,9 @@ struct EventStreamWriterTests {
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
-    private static func settings(patience: Duration = .seconds(30)) -> StreamSettings {
+    private static func settings(stallTimeout: Duration = .seconds(30)) -> StreamSettings {
         var settings = StreamSettings()
-        settings.patience = patience
+        settings.stallTimeout = stallTimeout
         return settings
     }
 
@@ -73,7 +73,7 @@ struct EventStreamWriterTests {
     @Test func `a reader that takes nothing is given up`() async throws {
         let (updates, continuation) = AsyncStream.makeStream(of: LiveUpdate.self)
         continuation.yield(LiveUpdate(.heartbeat, tag: nil))
-        let writer = EventStreamWriter(settings: Self.settings(patience: .milliseconds(40)))
+        let writer = EventStreamWriter(settings: Self.settings(stallTimeout: .milliseconds(40)))
         let content = Socket.Content(capacity: 1)
         await #expect(throws: EventStreamWriter.SlowReader.self) {
             try await writer.write(updates, to: Socket(content: content)) { true }

@@ -47,7 +47,7 @@ struct FormTests {
             ("/console/sign-in?next=x", "/console"), ("/console/sign-out", "/console"),
         ]))
     func `who signs in goes on in the console`(target: String?, place: String) {
-        #expect(Place.returning(to: target) == place)
+        #expect(ConsolePath.returning(to: target) == place)
     }
 
     @Test func `the cookie is for this server's HTTPS only where there is some`() throws {

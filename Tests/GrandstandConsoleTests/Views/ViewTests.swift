@@ -44,10 +44,10 @@ struct ViewTests {
 
     @Test func `addresses are escaped, and keep what a list is narrowed by`() throws {
         let samples = try Samples()
-        #expect(Place.event(try #require(EventKey(rawValue: "a:b"))) == "/console/events/a%3Ab")
+        #expect(ConsolePath.event(try #require(EventKey(rawValue: "a:b"))) == "/console/events/a%3Ab")
         #expect(
-            Place.channels(samples.app) == "/console/apps/com.example.Stadium/production/channels")
-        #expect(Place.link("/console", [("a", "x&y"), ("b", nil)]) == "/console?a=x%26y")
+            ConsolePath.channels(samples.app) == "/console/apps/com.example.Stadium/production/channels")
+        #expect(ConsolePath.link("/console", [("a", "x&y"), ("b", nil)]) == "/console?a=x%26y")
         let first = Pager(samples.visit("/console/events"), query: [("kind", "a b")], nextCursor: "c=")
         #expect(first.start == nil && first.onward == "/console/events?kind=a%20b&cursor=c%3D" && first.isNeeded)
         let last = Pager(samples.visit("/console/events", query: "cursor=c"), query: [("kind", "x")], nextCursor: nil)

@@ -20,7 +20,7 @@ enum Sample {
     static func examinations(_ quirks: FakeQuirks = FakeQuirks(), now: @escaping @Sendable () -> Date = { now })
         -> Examinations
     {
-        Examinations(quirks: quirks, lease: 10, patience: 10, now: now, logger: logger)
+        Examinations(quirks: quirks, lease: 10, timeout: 10, now: now, logger: logger)
     }
 
     static func management(

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -6,11 +7,22 @@ internal import Testing
 
 @Suite("Migrator", .timeLimit(.minutes(5)))
 struct MigratorTests {
-    private let names = EmbeddedMigrations.all.map(\.name)
+    private let names = Migration.all.map(\.name)
     /// The version after the last, and the one after that.
-    private let version = EmbeddedMigrations.all.count + 1
+    private let version = Migration.all.count + 1
     private var next: Migration {
         Migration(version: version, name: "next", sql: "create table next (id integer);")
+    }
+
+    @Test("the program carries the files of migrations/, in order and byte for byte")
+    func files() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../migrations").standardized
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "sql" && $0.lastPathComponent != "schema.sql" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        #expect(names == files.map { $0.deletingPathExtension().lastPathComponent })
+        #expect(try Migration.all.map { Data($0.sql.utf8) } == files.map { try Data(contentsOf: $0) })
+        #expect(Migration.all.map(\.version) == Array(1...files.count))
     }
 
     @Test("an empty database becomes current; the second time there is nothing to do")
@@ -28,7 +40,7 @@ struct MigratorTests {
     @Test("only what is missing is applied")
     func oneMore() async throws {
         try await withDatabase { test in
-            let migrator = Migrator(test.pool, migrations: EmbeddedMigrations.all + [next])
+            let migrator = Migrator(test.pool, migrations: Migration.all + [next])
             let before = try await migrator.status()
             #expect(before == .behind(["next"]))
             #expect(try await migrator.migrate() == ["next"])
@@ -65,7 +77,7 @@ struct MigratorTests {
     @Test("a database that is ahead is refused and left alone")
     func ahead() async throws {
         try await withDatabase { test in
-            _ = try await Migrator(test.pool, migrations: EmbeddedMigrations.all + [next]).migrate()
+            _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
             let older = Migrator(test.pool)
             #expect(try await older.status() == .ahead(version: version))
             await #expect(throws: MigrationRefusal.ahead(version: version)) { try await older.migrate() }
@@ -90,14 +102,14 @@ struct MigratorTests {
         try await withDatabase(.empty) { test in
             let bad = Migration(
                 version: version + 1, name: "bad", sql: "create table half (id integer); select nonsense;")
-            let migrator = Migrator(test.pool, migrations: EmbeddedMigrations.all + [next, bad])
+            let migrator = Migrator(test.pool, migrations: Migration.all + [next, bad])
             await #expect(throws: PostgresError.self) { try await migrator.migrate() }
             #expect(try await migrator.status() == .behind(["bad"]))
             let half = try await test.pool.query("select to_regclass('half') is null as missing")
             #expect(try #require(half.first).decode(Bool.self, "missing"))
             let mended = Migration(version: version + 1, name: "bad", sql: "create table half (id integer);")
             #expect(
-                try await Migrator(test.pool, migrations: EmbeddedMigrations.all + [next, mended]).migrate() == [
+                try await Migrator(test.pool, migrations: Migration.all + [next, mended]).migrate() == [
                     "bad"
                 ])
         }

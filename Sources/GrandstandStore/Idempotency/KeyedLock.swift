@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Lets one task at a time through for each key, in the order of coming. Those who wait take nothing else meanwhile:
+/// One task at a time for each key, in the order in which they asked. Tasks that wait hold nothing else meanwhile:
 /// a hundred repetitions of one request hold one database connection, not a hundred.
-final class Line<Key: Hashable & Sendable>: Sendable {
-    /// Who waits behind the one that is inside.
+final class KeyedLock<Key: Hashable & Sendable>: Sendable {
+    /// Keys that are locked, and the tasks that wait for them.
     private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
 
-    func pass<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
+    func withLock<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
         await enter(key)
         defer { leave(key) }
         return try await body()

@@ -2,8 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Where the pages are: the one place that writes their addresses.
-enum Place {
+/// The paths of the pages. Nothing else writes them.
+enum ConsolePath {
     static let overview = Console.path
     static let events = Console.path + "/events"
     static let apps = Console.path + "/apps"
@@ -16,15 +16,15 @@ enum Place {
 
     static func app(_ bundleID: BundleID) -> String { apps + "/" + PercentEncoding.encode(bundleID.rawValue) }
 
-    static func channels(_ app: Audience.Selector) -> String { place(app) + "/channels" }
+    static func channels(_ app: Audience.Selector) -> String { environment(app) + "/channels" }
 
-    static func reconciliations(_ app: Audience.Selector) -> String { place(app) + "/reconciliations" }
+    static func reconciliations(_ app: Audience.Selector) -> String { environment(app) + "/reconciliations" }
 
     static func reconciliation(_ id: String, of app: Audience.Selector) -> String {
         reconciliations(app) + "/" + PercentEncoding.encode(id)
     }
 
-    private static func place(_ selector: Audience.Selector) -> String {
+    private static func environment(_ selector: Audience.Selector) -> String {
         app(selector.bundleID) + "/" + selector.environment.rawValue
     }
 
@@ -39,7 +39,7 @@ enum Place {
         link(signIn, [("next", target == overview ? nil : target)])
     }
 
-    /// Where somebody goes who signed in: a page of the console, wherever a link wanted to send them.
+    /// The page after signing in: always one of the console's, whatever the link's `next` says.
     static func returning(to target: String?) -> String {
         guard let target, target.hasPrefix(Console.path),
             target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),

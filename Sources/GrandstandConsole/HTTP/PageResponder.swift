@@ -5,9 +5,9 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// Where every request to the console is met: who it is, whether the page is for them, and a page for whatever goes
-/// wrong.
-struct FrontDesk: Sendable {
+/// Answers every request to the console: finds the key behind the cookie, checks that it may see the page, and makes a
+/// page of whatever goes wrong.
+struct PageResponder: Sendable {
     let templates: ConsoleTemplates
     let cookie: SessionCookie
     let status: @Sendable (Problem.Kind) -> HTTPResponse.Status
@@ -23,10 +23,10 @@ struct FrontDesk: Sendable {
         self.now = now
     }
 
-    /// Shows a page to who may see it.
+    /// Shows a page to a key that may see it.
     func show(_ route: PageRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         guard let secret = SessionCookie.secret(in: request) else {
-            return redirect(to: Place.signIn(returningTo: request.uri.string))
+            return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
         }
         var visitor: Visitor?
         do {
@@ -113,11 +113,11 @@ struct FrontDesk: Sendable {
     }
 }
 
-/// A page for what no page answers.
+/// Makes pages of errors that no page has answered.
 struct ErrorPages: RouterMiddleware {
     typealias Context = ConsoleContext
 
-    let front: FrontDesk
+    let responder: PageResponder
 
     func handle(
         _ request: Request, context: ConsoleContext, next: (Request, ConsoleContext) async throws -> Response
@@ -126,9 +126,9 @@ struct ErrorPages: RouterMiddleware {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
             let problem = Problem(.notFound, "There is no page at \(request.uri.path).")
-            return front.refusal(problem, nil, request, context)
+            return responder.refusal(problem, nil, request, context)
         } catch {
-            return front.refusal(error, nil, request, context)
+            return responder.refusal(error, nil, request, context)
         }
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import GrandstandService
 
 /// A channel by hand, at the limit.
-struct ChannelDeskPlaceTests {
+struct ChannelOperationsQuotaTests {
     private static let full = Problem(.quotaExhausted, "full")
 
     /// Creates a channel with these answers of the ledger's and of Apple's.
@@ -19,14 +19,14 @@ struct ChannelDeskPlaceTests {
         let management = Sample.management(gateway)
         let ledger = FakeLedger(task.channel, spare: spare, reservations: reservations)
         let calls = ChannelCalls(
-            calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+            management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
             now: { Sample.now }, logger: Sample.logger)
-        let desk = ChannelDesk(
+        let operations = ChannelOperations(
             management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })
         let draft = ChannelDraft(
             bundleID: Sample.bundleID, environment: .production, storagePolicy: .noMessageStored, label: nil)
         do {
-            return (.success(try await desk.create(draft, by: .server)), ledger, gateway.calls)
+            return (.success(try await operations.create(draft, by: .server)), ledger, gateway.calls)
         } catch let problem as Problem {
             return (.failure(problem), ledger, gateway.calls)
         }

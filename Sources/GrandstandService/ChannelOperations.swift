@@ -2,8 +2,8 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Channels by hand: what ops ask for and wait for.
-package struct ChannelDesk: Sendable {
+/// What operators ask for one channel and wait for: creation, import, deletion, verification.
+package struct ChannelOperations: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
     private let calls: ChannelCalls

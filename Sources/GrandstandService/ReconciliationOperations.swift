@@ -1,20 +1,20 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Reconciliations by hand: what ops ask for and wait for.
-package struct ReconciliationDesk: Sendable {
+/// Reconciliations that operators ask for and wait for.
+package struct ReconciliationOperations: Sendable {
     private let store: any ReconciliationStore
     private let reconciliation: Reconciliation
-    private let desk: ChannelDesk
+    private let operations: ChannelOperations
     private let now: @Sendable () -> Date
 
     package init(
-        store: any ReconciliationStore, reconciliation: Reconciliation, desk: ChannelDesk,
+        store: any ReconciliationStore, reconciliation: Reconciliation, operations: ChannelOperations,
         now: @escaping @Sendable () -> Date
     ) {
         self.store = store
         self.reconciliation = reconciliation
-        self.desk = desk
+        self.operations = operations
         self.now = now
     }
 
@@ -29,7 +29,7 @@ package struct ReconciliationDesk: Sendable {
         do {
             return try await reconciliation.perform(run, options, by: actor)
         } catch let error as Reconciliation.Unreadable {
-            throw try await desk.problem(error.answer, address: error.address, verb: "list the channels")
+            throw try await operations.problem(error.answer, address: error.address, verb: "list the channels")
         } catch is ReconciliationLost {
             throw Problem(
                 .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",

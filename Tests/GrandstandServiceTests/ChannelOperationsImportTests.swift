@@ -7,15 +7,15 @@ internal import Testing
 @testable internal import GrandstandService
 
 /// Taking over one channel made elsewhere: Apple is asked what it is first.
-struct ChannelDeskImportTests {
+struct ChannelOperationsImportTests {
     private static let key = EventKey(rawValue: "final")
 
-    private static func desk(_ gateway: FakeGateway, _ ledger: ImportLedger) -> ChannelDesk {
+    private static func operations(_ gateway: FakeGateway, _ ledger: ImportLedger) -> ChannelOperations {
         let management = Sample.management(gateway)
-        return ChannelDesk(
+        return ChannelOperations(
             management: management, channels: ledger,
             calls: ChannelCalls(
-                calls: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+                management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
                 now: { Sample.now }, logger: Sample.logger),
             lease: 10, now: { Sample.now })
     }
@@ -27,7 +27,7 @@ struct ChannelDeskImportTests {
     ) async -> (result: Result<Channel, Problem>, imports: [ChannelImport], reads: [String]) {
         let gateway = FakeGateway(reads: [answer], keyFile: keyFile)
         do {
-            let channel = try await desk(gateway, ledger).import(
+            let channel = try await operations(gateway, ledger).import(
                 "abc==", of: Sample.plainID, in: .production, label: "by hand", eventKey: key, by: .server)
             return (.success(channel), ledger.imports, gateway.calls.read)
         } catch let problem as Problem {

@@ -1,12 +1,12 @@
 internal import CLibPQ
 private import Dispatch
 
-/// One request to the server and its answers, on a connection nobody else uses meanwhile.
+/// The execution of one query or pipeline, on a connection that nothing else uses meanwhile.
 ///
 /// libpq is driven from the caller's thread; the loop only says when the socket is ready. When the deadline passes or
 /// the task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown,
 /// so that the connection is clean for the next one.
-struct Exchange {
+struct QueryExecution {
     let connection: LibPQConnection
     private var deadline: ContinuousClock.Instant
     private var isCancellable: Bool

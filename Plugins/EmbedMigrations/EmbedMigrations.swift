@@ -1,0 +1,20 @@
+import Foundation
+import PackagePlugin
+
+/// Compiles the migrations into the program, so that it needs no file beside it.
+@main
+struct EmbedMigrations: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: target.directoryURL, includingPropertiesForKeys: nil
+        ).filter { $0.pathExtension == "sql" && $0.lastPathComponent != "schema.sql" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        let output = context.pluginWorkDirectoryURL.appending(path: "MigrationFiles+all.swift")
+        return [
+            .buildCommand(
+                displayName: "Embedding \(files.count) migrations",
+                executable: try context.tool(named: "MigrationEmbedder").url,
+                arguments: [output.path] + files.map(\.path), inputFiles: files, outputFiles: [output])
+        ]
+    }
+}

@@ -1,0 +1,100 @@
+internal import APNsClient
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import GrandstandStore
+internal import Logging
+internal import ServiceLifecycle
+
+/// What runs beside the listeners, each for the role that needs it.
+struct ServerLoops: Sendable {
+    /// A service, and the role without which it does not run; `nil`: it always runs.
+    struct Member: Sendable {
+        let role: Configuration.Role?
+        let service: any Service
+        let name: String
+
+        init(_ role: Configuration.Role?, _ service: any Service, _ name: String) {
+            self.role = role
+            self.service = service
+            self.name = name
+        }
+    }
+
+    /// In the order in which they start; they are stopped in the opposite order.
+    let members: [Member]
+
+    init(_ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts, logger: Logger) {
+        let now = resources.now
+        let mayClaim = resources.mayClaim
+        let stores = parts.stores
+        let apple = parts.apple
+        let signals = stores.signals
+        let reconciler = Reconciler(
+            store: stores.reconciliations, reconciliation: apple.reconciliation, signals: signals,
+            settings: .init(
+                interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
+                deleteBudget: configuration.reconcileDeleteBudget),
+            now: now, mayClaim: mayClaim, logger: logger)
+        let provisioner = Provisioner(
+            channels: stores.channels, calls: apple.calls, signals: signals,
+            settings: .init(tenure: configuration.tenure, lease: apple.channelLease), now: now, mayClaim: mayClaim,
+            logger: logger)
+        let quotaWatch = QuotaWatch(
+            channels: stores.channels, levels: stores.quotaLevels, signals: signals,
+            settings: .init(tenure: configuration.tenure), now: now, logger: logger)
+        let webhookDispatcher = WebhookDispatcher(
+            outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
+            // Longer than a post can take.
+            settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
+            now: now, mayClaim: mayClaim, logger: logger)
+        let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
+        let dispatchers = APNsEnvironment.allCases.map { environment in
+            Dispatcher(
+                environment: environment, outbox: stores.outbox, departures: stores.departures,
+                sends: Sends(gateway: apple.watched, examinations: apple.examinations, now: now), signals: signals,
+                settings: .init(
+                    concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
+                    lease: Self.laneLease, drain: configuration.drain),
+                now: now, mayClaim: mayClaim, logger: logger)
+        }
+        func janitor(_ history: any History, keep: TimeInterval, of things: String) -> Janitor {
+            Janitor(history: history, settings: .init(keep: keep, of: things), now: now, logger: logger)
+        }
+        members =
+            [
+                Member(nil, resources.clock, "clock"),
+                Member(nil, UntilShutdown { await signals.run() }, "signals"),
+                Member(.api, UntilShutdown { await stores.keys.run() }, "keys"),
+                Member(.api, parts.lookups, "lookups"),
+                Member(.reconcile, reconciler, "reconciler"),
+                Member(nil, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
+                Member(.reconcile, provisioner, "provisioner"),
+                Member(.dispatch, janitor(stores.history, keep: configuration.history, of: "broadcasts"), "janitor"),
+                Member(
+                    .dispatch,
+                    janitor(stores.idempotency, keep: PostgresIdempotencyStore.lifetime, of: "kept answers"),
+                    "janitor of answers"),
+                Member(.api, parts.keyUses, "key uses"),
+                Member(.reconcile, quotaWatch, "quota watch"),
+                Member(
+                    .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
+                    "webhook janitor"),
+                Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
+                Member(.dispatch, scheduler, "scheduler"),
+            ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
+    }
+
+    /// Seconds a dead replica's lanes wait for another one: they are to move within 10.
+    private static let laneLease: TimeInterval = 6
+}
+
+/// Runs `body` until the graceful shutdown, then cancels it.
+private struct UntilShutdown: Service {
+    let body: @Sendable () async -> Void
+
+    init(_ body: @escaping @Sendable () async -> Void) { self.body = body }
+
+    func run() async { await cancelWhenGracefulShutdown { [body] in await body() } }
+}

@@ -1,0 +1,95 @@
+internal import Grandstand
+internal import GrandstandAPI
+internal import GrandstandConsole
+internal import GrandstandService
+internal import GrandstandStore
+internal import Logging
+
+/// What is built on the opened resources: the stores, the access to Apple, what answers requests.
+struct ServerParts: Sendable {
+    let stores: ServerStores
+    let apple: AppleAccess
+    let lookups: LookupReplica
+    let views: LiveViews
+    let keyUses: KeyUses
+    /// Which connections make way when they are too many.
+    let shares: ConnectionShares
+    /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
+    let plan: DeliveryPlanning
+    let api: API
+
+    init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
+        let now = resources.now
+        let stores = ServerStores(configuration, resources, logger: logger)
+        let apple = AppleAccess(configuration, resources, stores, logger: logger)
+        let lookups = LookupReplica(
+            source: stores.lookupSource, events: stores.lookupEvents, keys: stores.keys,
+            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
+        if configuration.roles.contains(.api) { resources.database.changes.follow { lookups.changed($0) } }
+        views = LiveViews(
+            store: stores.live, signals: stores.signals,
+            settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
+            now: now, logger: logger)
+        keyUses = KeyUses(ledger: stores.keys, logger: logger)
+        shares = ConnectionShares(maximum: configuration.maximumConnections)
+        plan = Intake.planning(alertFreshness: configuration.alertFreshness)
+        self.stores = stores
+        self.apple = apple
+        self.lookups = lookups
+        api = API(
+            API.Dependencies(
+                apps: stores.apps, channels: stores.channels, events: stores.events, lookups: lookups,
+                contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox, keys: stores.keys,
+                access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
+                quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
+                gateway: apple.gateway, channelOperations: apple.operations,
+                reconciliationOperations: ReconciliationOperations(
+                    store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
+                    now: now),
+                reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
+                intake: Intake(outbox: stores.outbox, plan: plan, now: now),
+                webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks, views: views,
+                readiness: Self.readiness(resources, apple), tenure: configuration.tenure,
+                pages: .console(Self.console(configuration, resources, stores, apple)), now: now))
+    }
+
+    /// At most a second old; after two seconds without an answer of the database it says so.
+    private static func readiness(
+        _ resources: ServerResources, _ apple: AppleAccess
+    ) -> @Sendable () async -> Readiness {
+        let readiness = RecentValue(
+            age: .seconds(1), timeout: .seconds(2), late: { Readiness.late(apple.gateway) },
+            make: { await Readiness(of: resources.database, apple.gateway) })
+        return { await readiness.get() }
+    }
+
+    private static func console(
+        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess
+    ) -> Console {
+        Console(
+            Console.Dependencies(
+                apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
+                quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
+                gateway: apple.gateway, tenure: configuration.tenure, isSecure: configuration.tls != nil,
+                status: { $0.status }, now: resources.now),
+            templates: resources.templates)
+    }
+}
+
+extension API.Access {
+    /// Keys, rates and idempotency as the settings have them. A limit of 0 is none.
+    fileprivate static func of(
+        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, keyUses: KeyUses,
+        shares: ConnectionShares, logger: Logger
+    ) -> API.Access {
+        API.Access(
+            ledger: stores.keys, memory: stores.keys, uses: keyUses, idempotency: stores.idempotency,
+            limits: RateLimits(
+                .init(
+                    requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,
+                    lookups: configuration.lookupRateLimit > 0 ? configuration.lookupRateLimit : nil,
+                    failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
+            isSecure: configuration.tls != nil, logger: logger, metrics: resources.metrics,
+            hasOwnOperationsPort: configuration.operationsPort != nil, onTrust: { shares.know($0) })
+    }
+}

@@ -1,0 +1,82 @@
+internal import APNsClient
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandConsole
+internal import GrandstandService
+internal import Logging
+internal import WebhookClient
+
+/// What a server opens: files, then the database and its clock. Whatever can fail at the start fails here, before
+/// anything is listened on.
+struct ServerResources: Sendable {
+    let keyRing: KeyRing
+    /// `nil`: the API is served without TLS.
+    let certificates: TLSCertificates?
+    let templates: ConsoleTemplates
+    let webhookClient: WebhookClient
+    let metrics: ServerMetrics
+    let database: DatabaseSession
+    /// The database's clock, by which replicas agree.
+    let clock: DatabaseClock
+    /// This machine's clock, for what outsiders compare with theirs.
+    let wallClock: @Sendable () -> Date
+
+    /// The database's time.
+    var now: @Sendable () -> Date { { [clock] in clock.now } }
+    /// Whether this machine's clock allows claims.
+    var mayClaim: @Sendable () -> Bool { { [clock] in clock.mayClaim } }
+
+    /// - Throws: `StartError`, `ConfigurationError`: one line each, and nothing is left open.
+    static func open(
+        _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date, logger: Logger
+    ) async throws -> ServerResources {
+        let keyRing = KeyRing(directory: configuration.keyDirectory)
+        if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
+        let templates = try ConsoleTemplates()
+        let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
+        let webhookClient = try webhookClient(configuration, wallClock)
+        try await probeAddresses(configuration)
+        let metrics = ServerMetrics()
+        let database = try await DatabaseSession.open(configuration.database, logger: logger)
+        do {
+            let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
+            try refuseUnusable(clock)
+            return ServerResources(
+                keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
+                metrics: metrics, database: database, clock: clock, wallClock: wallClock)
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func webhookClient(
+        _ configuration: Configuration, _ wallClock: @escaping @Sendable () -> Date
+    ) throws -> WebhookClient {
+        do {
+            return try WebhookClient(
+                settings: .init(
+                    networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
+                    trustedFile: configuration.webhookTrustedFile),
+                now: wallClock)
+        } catch {
+            throw StartError("GRANDSTAND_WEBHOOK_CA_FILE: \(error)")
+        }
+    }
+
+    private static func probeAddresses(_ configuration: Configuration) async throws {
+        if configuration.roles.contains(.api) {
+            try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
+        }
+        if let port = configuration.operationsPort {
+            try await ListeningAddress.probe(configuration.host, port, variable: "GRANDSTAND_OPERATIONS_PORT")
+        }
+    }
+
+    private static func refuseUnusable(_ clock: DatabaseClock) throws(StartError) {
+        guard clock.standing == .unusable else { return }
+        throw StartError(
+            "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then start "
+                + "again: APNs would refuse what is signed here")
+    }
+}

@@ -1,0 +1,62 @@
+internal import Grandstand
+internal import GrandstandService
+internal import GrandstandStore
+internal import Logging
+
+/// The stores, each on the connection pool that keeps its traffic apart from the others'.
+struct ServerStores: Sendable {
+    let apps: PostgresAppStore
+    let channels: PostgresChannelStore
+    let events: PostgresEventStore
+    let outbox: PostgresOutbox
+    /// Leads acceptance to the dispatchers of this process.
+    let departures: LocalDepartures
+    let keys: CachedKeyStore
+    let lookupSource: PostgresLookupSource
+    /// Events as lookups read them.
+    let lookupEvents: PostgresEventStore
+    let quirks: PostgresQuirkStore
+    let reconciliations: PostgresReconciliationStore
+    let providerTokens: PostgresProviderTokenStore
+    let idempotency: PostgresIdempotencyStore
+    let auditLog: PostgresAuditLog
+    let history: PostgresHistory
+    let webhooks: PostgresWebhookStore
+    let webhookOutbox: PostgresWebhookOutbox
+    let webhookHistory: PostgresWebhookHistory
+    let quotaLevels: PostgresQuotaLevels
+    let live: PostgresLiveStore
+    let signals: PostgresWakeSignals
+
+    init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
+        let session = resources.database
+        let store = Database(session.pool)
+        let lookupSessions = Database(session.lookupPool, sharing: store)
+        let bulkSessions = Database(session.bulkPool, sharing: store)
+        apps = PostgresAppStore(store)
+        channels = PostgresChannelStore(store)
+        events = PostgresEventStore(store)
+        departures = LocalDepartures()
+        outbox = PostgresOutbox(
+            Database(session.outboxPool, sharing: store), calls: bulkSessions,
+            dispatch: Database(session.dispatchPool, sharing: store), departures: departures,
+            outages: OutageLog("the loops could not be woken; they look by themselves", logger))
+        keys = CachedKeyStore(
+            PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
+            outages: OutageLog("the API keys could not be read", logger), now: resources.now)
+        lookupSource = PostgresLookupSource(lookupSessions)
+        lookupEvents = PostgresEventStore(lookupSessions)
+        quirks = PostgresQuirkStore(store)
+        reconciliations = PostgresReconciliationStore(store)
+        providerTokens = PostgresProviderTokenStore(store)
+        idempotency = PostgresIdempotencyStore(bulkSessions)
+        auditLog = PostgresAuditLog(store)
+        history = PostgresHistory(store)
+        webhooks = PostgresWebhookStore(store)
+        webhookOutbox = PostgresWebhookOutbox(store)
+        webhookHistory = PostgresWebhookHistory(store)
+        quotaLevels = PostgresQuotaLevels(store)
+        live = PostgresLiveStore(store)
+        signals = PostgresWakeSignals(session.pool)
+    }
+}
