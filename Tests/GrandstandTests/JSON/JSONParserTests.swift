@@ -4,8 +4,7 @@ internal import Testing
 struct JSONParserTests {
     private func parse(_ text: String) throws(Problem) -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test("a value remembers its bytes: numbers, escapes, order and inner white space")
-    func source() throws {
+    @Test func `a value remembers its bytes: numbers, escapes, order and inner white space`() throws {
         let inner = #"{ "b" : 1.50e3, "a":[12345678901234567890,"\u26bd\ud83d\ude00"] }"#
         let value = try parse(" {\"contentState\":  \(inner) \n}")
         guard case .object(let members) = value.kind else {
@@ -16,8 +15,7 @@ struct JSONParserTests {
         #expect(String(decoding: members[0].value.bytes, as: UTF8.self) == inner)
     }
 
-    @Test("beyond what JSON is, a name stands once in an object")
-    func twice() {
+    @Test func `beyond what JSON is, a name stands once in an object`() {
         #expect { try parse("{\"a\":1, \"a\":2}") } throws: { error in
             let problem = error as? Problem
             return problem?.kind == .malformedJSON
@@ -25,8 +23,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("a fault points at its place")
-    func place() {
+    @Test func `a fault points at its place`() {
         #expect { try parse("{\"a\": {\"b\": [1, x]}}") } throws: { error in
             let problem = error as? Problem
             return problem?.errors.first?.pointer == "/a/b/1"
@@ -34,16 +31,16 @@ struct JSONParserTests {
         }
     }
 
-    @Test("nesting is bounded on both sides of the limit")
-    func depth() throws {
+    @Test func `nesting is bounded on both sides of the limit`() throws {
         let limit = JSONParser.maximumDepth
         _ = try parse(String(repeating: "[", count: limit) + "1" + String(repeating: "]", count: limit))
         let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
         #expect { try parse(deep) } throws: { ($0 as? Problem)?.detail.contains("nested deeper") ?? false }
     }
 
-    @Test("values are counted, nested ones and members too: one more than the limit is refused, and says so")
-    func values() throws {
+    @Test func `values are counted, nested ones and members too: one more than the limit is refused, and says so`()
+        throws
+    {
         func parse(_ text: String, _ limit: Int) throws(Problem) {
             _ = try JSONValue(parsing: Array(text.utf8), maximumValues: limit)
         }
