@@ -185,6 +185,21 @@ struct RefusalTests {
             "a page of 201", "GET", "/v1/events?limit=201", status: 422, slug: "invalid-request", pointers: ["limit"]),
         .init(
             "an unknown query", "GET", "/v1/events?sort=name", status: 422, slug: "unknown-field", pointers: ["sort"]),
+        .init(
+            "an expiry of no time", "POST", broadcasts, #"{"event": "update", "contentState": {}, "expiresIn": 0}"#,
+            status: 422, slug: "invalid-request", pointers: ["/expiresIn"]),
+        .init(
+            "an expiry beyond eight hours", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "expiresIn": 28801}"#, status: 422, slug: "invalid-request",
+            pointers: ["/expiresIn"]),
+        .init(
+            "two expiries", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "expiresIn": 60, "apnsExpiration": 0}"#, status: 422,
+            slug: "invalid-request", pointers: ["/apnsExpiration"]),
+        .init(
+            "an idempotency key too long", "POST", broadcasts, #"{"event": "update", "contentState": {}}"#,
+            headers: ["Idempotency-Key": String(repeating: "x", count: 256)], status: 422, slug: "invalid-request",
+            pointers: ["Idempotency-Key"]),
         .init("a batch without items", "POST", "/v1/broadcasts", "{}", status: 422, slug: "invalid-request"),
         .init("a batch of nothing", "POST", "/v1/broadcasts", #"{"items": []}"#, status: 422, slug: "invalid-request"),
         .init(

@@ -146,6 +146,19 @@ struct FakeKeys: KeyStore {
     func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
 }
 
+struct FakeLedger: KeyLedger {
+    var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
+
+    func key(_ id: UUID) async throws -> KeyListing? { try find(id) }
+    func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey { throw Unasked() }
+    func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> { throw Unasked() }
+    func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
+    func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? {
+        throw Unasked()
+    }
+    func used(_ uses: [UUID: Date]) async throws { throw Unasked() }
+}
+
 struct NoUses: KeyUseRecorder {
     func used(_ key: UUID, at now: Date) {}
 }

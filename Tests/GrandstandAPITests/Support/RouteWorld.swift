@@ -19,14 +19,20 @@ struct RouteWorld {
     var outbox = FakeOutbox()
     var quirks = FakeQuirks()
     var gateway = FakeGateway()
+    var ledger = FakeLedger()
     /// Routes of a test's own, beside the API's.
     var others: [Route] = []
 
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
 
-    /// A key of every scope, `gs_lookup` to `gs_admin`, and `gs_stadium`, which holds all but admin for one app.
+    /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin, and
+    /// `gs_stadium_admin`.
     static let keys: [String: APIKey] = {
-        var keys = ["gs_stadium": key([.lookup, .organise, .operate], of: BundleID(rawValue: "com.example.Stadium"))]
+        let stadium = BundleID(rawValue: "com.example.Stadium")
+        var keys = [
+            "gs_stadium": key([.lookup, .organise, .operate], of: stadium),
+            "gs_stadium_admin": key([.admin], of: stadium),
+        ]
         for scope in APIKey.Scope.allCases { keys["gs_\(scope.rawValue)"] = key([scope]) }
         return keys
     }()
@@ -85,6 +91,7 @@ struct RouteWorld {
                 apps: apps, events: events, channels: channels, outbox: outbox,
                 intake: Intake(outbox: outbox, now: now), now: now
             ).routes,
+            KeyRoutes(ledger: ledger, now: now).routes,
             ContractRoutes().routes,
             others,
         ]
