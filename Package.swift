@@ -111,7 +111,8 @@ let package = Package(
 
         // Words and rules: no clocks, no sockets, no database.
         .target(name: "APNsWire", swiftSettings: settings),
-        .target(name: "Grandstand", dependencies: ["APNsWire"], swiftSettings: settings),
+        .target(name: "JSONSyntax", swiftSettings: settings),
+        .target(name: "Grandstand", dependencies: ["APNsWire", "JSONSyntax"], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
         .target(
@@ -172,7 +173,7 @@ let package = Package(
         .target(
             name: "APNsSimulator",
             dependencies: [
-                "APNsWire", "HTTP2", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "HTTP2", "JSONSyntax", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
         .target(name: "GrandstandClient", swiftSettings: settings),
@@ -199,6 +200,7 @@ let package = Package(
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
+        .testTarget(name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
         .testTarget(

@@ -85,23 +85,21 @@ extension APNsClient: APNsGateway {
     }
 
     private static func storagePolicy(_ body: [UInt8]) -> StoragePolicy? {
-        guard case .object(let members) = try? JSONValue(parsing: body).kind,
-            let member = members.first(where: { $0.name == "message-storage-policy" }),
-            case .number(let text) = member.value.kind
-        else { return nil }
+        guard case .number(let text)? = (try? JSONValue(parsing: body))?["message-storage-policy"]?.kind else {
+            return nil
+        }
         return Int(text).flatMap(StoragePolicy.init(wireValue:))
     }
 
     /// `nil` unless `channels` is there, once, and holds nothing but IDs: a list that is not understood is not a list.
     private static func channels(_ body: [UInt8]) -> ChannelListing? {
-        guard case .object(let members) = try? JSONValue(parsing: body).kind,
-            let member = members.first(where: { $0.name == "channels" }),
-            case .array(let elements) = member.value.kind
+        guard let json = try? JSONValue(parsing: body), case .object(let members) = json.kind,
+            let elements = json["channels"]?.elements
         else { return nil }
         var channelIDs: [String] = []
         var seen: Set<String> = []
         for element in elements {
-            guard case .string(let channelID) = element.kind, (1...1_024).contains(channelID.count) else { return nil }
+            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { return nil }
             if seen.insert(channelID).inserted { channelIDs.append(channelID) }
         }
         return ChannelListing(

@@ -118,10 +118,7 @@ extension APNsClient {
     }
 
     private static func reason(of response: HTTP2Response) -> APNsReason {
-        if let body = try? JSONValue(parsing: response.body), case .object(let members) = body.kind,
-            let reason = members.first(where: { $0.name == "reason" }), case .string(let text) = reason.value.kind,
-            !text.isEmpty
-        {
+        if let text = (try? JSONValue(parsing: response.body))?["reason"]?.string, !text.isEmpty {
             return APNsReason(rawValue: String(text.prefix(200)))
         }
         return APNsReason(rawValue: "HTTP\(response.status)")

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Grandstand
 package import HTTP2
 
 /// Which hosts are reached through an HTTP proxy: `HTTPS_PROXY` and `NO_PROXY` as most programs read them.
@@ -38,7 +39,7 @@ package struct ProxySettings: Sendable, Hashable {
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         var authorization: String?
         if let at = rest.lastIndex(of: "@") {
-            guard let credentials = percentDecoded(rest[..<at]) else { return nil }
+            guard let credentials = PercentEncoding.bytes(rest[..<at]) else { return nil }
             authorization = "Basic " + Data(credentials).base64EncodedString()
             rest = rest[rest.index(after: at)...]
         }
@@ -46,20 +47,5 @@ package struct ProxySettings: Sendable, Hashable {
         let isPortNamed = rest.hasPrefix("[") ? rest.contains("]:") : rest.contains(":")
         guard let place = Endpoint(url: "https://\(rest)\(isPortNamed ? "" : ":8080")") else { return nil }
         return HTTP2Proxy(host: place.host, port: place.port, authorization: authorization)
-    }
-
-    private static func percentDecoded(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
-            rest = rest.dropFirst(2)
-            bytes.append(value)
-        }
-        return bytes
     }
 }

@@ -3,6 +3,11 @@ package enum PercentEncoding {
     /// `nil` for a broken escape or for bytes that are not UTF-8.
     package static func decode(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return bytes(text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// `nil` for a broken escape.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -14,7 +19,7 @@ package enum PercentEncoding {
                 bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// `text` with everything but RFC 3986's unreserved characters escaped: safe as one segment of a path, and as a name

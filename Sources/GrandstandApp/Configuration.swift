@@ -1,10 +1,11 @@
 package import APNsClient
+internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
 package import HTTP2
 package import Logging
 
-/// Everything a server can be told, checked before anything is opened.
+/// Everything a server can be told, checked before anything is opened: each setting is declared and read in this file.
 package struct Configuration: Sendable {
     /// Where the database is.
     package enum DatabaseSource: Sendable, Hashable {
@@ -94,9 +95,82 @@ package struct Configuration: Sendable {
     package var logFormat: LogFormat
 }
 
-/// A setting that cannot be used: one line that names it.
-package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
-    package let description: String
+extension Configuration {
+    /// Reads the settings of README.md from environment variables.
+    ///
+    /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
+    package init(environment: [String: String]) throws(ConfigurationError) {
+        try self.init(Variables(environment))
+    }
 
-    package init(_ variable: String, _ why: String) { description = "\(variable): \(why)" }
+    private init(_ settings: Variables) throws(ConfigurationError) {
+        database =
+            settings["DATABASE_URL"].map(DatabaseSource.url)
+            ?? .embedded(directory: settings["GRANDSTAND_DATA_DIR"] ?? ".grandstand")
+        host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
+        port = try settings.port("GRANDSTAND_PORT") ?? 8080
+        tls = try Self.tls(settings)
+        operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
+        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
+        lookupRateLimit =
+            try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
+        failureLimit =
+            try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
+        maximumConnections =
+            try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000
+        clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)
+        keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
+        endpoints = Endpoints(
+            send: [
+                .development: try settings.endpoint(
+                    "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", APNsEnvironment.development.sendURL),
+                .production: try settings.endpoint(
+                    "GRANDSTAND_APNS_PRODUCTION_SEND_URL", APNsEnvironment.production.sendURL),
+            ],
+            manage: [
+                .development: try settings.endpoint(
+                    "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", APNsEnvironment.development.manageURL),
+                .production: try settings.endpoint(
+                    "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", APNsEnvironment.production.manageURL),
+            ])
+        trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
+        proxies = try settings.proxies()
+        connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64, of: "connections") ?? 2
+        requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
+        laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
+        alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
+        tenure = ChannelTenure(
+            retireAfter: try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400,
+            quietAfter: 3_600
+                * (try settings.number("GRANDSTAND_EVENT_QUIET_HOURS", in: 0.01...8_760, of: "hours") ?? 48))
+        reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
+        reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
+        reconcileDeleteBudget =
+            try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000, of: "deletions") ?? 100
+        history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
+        lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
+        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        webhookNetworks = NetworkGuard(
+            allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
+            allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)
+        webhookTimeout = .seconds(try settings.seconds("GRANDSTAND_WEBHOOK_TIMEOUT", in: 0.1...120) ?? 15)
+        webhookTrustedFile = try settings.readableFile("GRANDSTAND_WEBHOOK_CA_FILE")
+        streams = try settings.integer("GRANDSTAND_STREAMS", in: 0...100_000, of: "streams") ?? 1_000
+        streamsPerKey =
+            try settings.integer("GRANDSTAND_STREAMS_PER_KEY", in: 1...100_000, of: "streams") ?? max(1, streams / 2)
+        drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
+        logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
+        logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
+    }
+
+    private static func tls(_ settings: Variables) throws(ConfigurationError) -> TLS? {
+        let certificate = try settings.readableFile("GRANDSTAND_TLS_CERT")
+        let key = try settings.readableFile("GRANDSTAND_TLS_KEY")
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLS(certificatePath: certificate, keyPath: key)
+        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "is needed beside GRANDSTAND_TLS_KEY")
+        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "is needed beside GRANDSTAND_TLS_CERT")
+        }
+    }
 }

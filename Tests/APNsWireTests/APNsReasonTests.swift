@@ -2,40 +2,34 @@ internal import APNsWire
 internal import Testing
 
 struct APNsReasonTests {
-    @Test(
-        "spellings seen in the field mean the documented reason",
-        arguments: [
-            ("Service Unavailable", APNsReason.serviceUnavailable),
-            ("ServiceUnavailable", .serviceUnavailable),
-            ("FeatureNotEnabled", .broadcastFeatureNotEnabled),
-            ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyInToken),
-            ("BadPath", .badPath),
-        ])
-    func aliases(text: String, reason: APNsReason) {
+    @Test(arguments: [
+        ("Service Unavailable", APNsReason.serviceUnavailable),
+        ("ServiceUnavailable", .serviceUnavailable),
+        ("FeatureNotEnabled", .broadcastFeatureNotEnabled),
+        ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyInToken),
+        ("BadPath", .badPath),
+    ])
+    func `spellings seen in the field mean the documented reason`(text: String, reason: APNsReason) {
         #expect(APNsReason(rawValue: text) == reason)
     }
 
-    @Test(
-        "an unknown reason keeps its text and is judged by status",
-        arguments: [
-            (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .channelGone), (429, .throttled),
-            (500, .unavailable), (503, .unavailable),
-        ])
-    func unknown(status: Int, meaning: APNsReason.Meaning) {
+    @Test(arguments: [
+        (400, APNsReason.Meaning.badRequest), (403, .credentials), (410, .channelGone), (429, .throttled),
+        (500, .unavailable), (503, .unavailable),
+    ])
+    func `an unknown reason keeps its text and is judged by status`(status: Int, meaning: APNsReason.Meaning) {
         let reason = APNsReason(rawValue: "Something New")
         #expect(reason.rawValue == "Something New")
         #expect(reason.status == nil)
         #expect(reason.meaning(status: status) == meaning)
     }
 
-    @Test("a known reason means the same whatever the status")
-    func knownWins() {
+    @Test func `a known reason means the same whatever the status`() {
         #expect(APNsReason.badChannelId.meaning(status: 500) == .channelGone)
         #expect(APNsReason.cannotCreateChannelConfig.meaning(status: 400) == .quota)
     }
 
-    @Test("every row of the table is found by its own name")
-    func table() {
+    @Test func `every row of the table is found by its own name`() {
         for row in APNsReason.table {
             #expect(APNsReason(rawValue: row.reason.rawValue) == row.reason)
             #expect(row.reason.status == row.status)

@@ -12,7 +12,7 @@ internal import Testing
 /// Clusters whose process ends in the middle; the process is a real one.
 @Suite(.timeLimit(.minutes(1)))
 struct CrashTests {
-    @Test func theNextStartTakesOverAfterKill() async throws {
+    @Test func `the next start takes over after kill`() async throws {
         let workshop = try Workshop(name: "kill-\(getpid())")
         await #expect(processExitsWith: .signal(SIGKILL)) {
             let directory = Workshop.folder(named: "kill-\(getppid())") + "/data"
@@ -29,7 +29,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log").contains("was shut down at"))
     }
 
-    @Test func theServerEndsWithAProcessThatForgetsIt() async throws {
+    @Test func `the server ends with a process that forgets it`() async throws {
         let workshop = try Workshop(name: "exit-\(getpid())")
         await #expect(processExitsWith: .success) {
             let directory = Workshop.folder(named: "exit-\(getppid())") + "/data"
@@ -41,7 +41,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log.1").contains("database system is shut down"))
     }
 
-    @Test func anotherProcessIsRefused() async throws {
+    @Test func `another process is refused`() async throws {
         let workshop = try Workshop(name: "second-\(getpid())")
         try await workshop.withCluster { _, connection in
             await #expect(processExitsWith: .success) {
@@ -55,7 +55,7 @@ struct CrashTests {
         }
     }
 
-    @Test func aServerWithoutAMasterIsStoppedAndReplaced() async throws {
+    @Test func `a server without a master is stopped and replaced`() async throws {
         let workshop = try Workshop()
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
@@ -68,7 +68,7 @@ struct CrashTests {
         #expect(try String(contentsOfFile: log, encoding: .utf8).contains("received fast shutdown request"))
     }
 
-    @Test func repairsTheDataOfAServerThatWasKilled() async throws {
+    @Test func `it repairs the data of a server that was killed`() async throws {
         let workshop = try Workshop()
         let cluster = workshop.cluster()
         let connection = try await cluster.start()
@@ -83,7 +83,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log").contains("was not properly shut down"))
     }
 
-    @Test func aProcessNumberThatIsSomebodyElsesNowDoesNotStandInTheWay() async throws {
+    @Test func `a process number that is somebody else's now does not stand in the way`() async throws {
         let workshop = try Workshop()
         try await workshop.withCluster { _, _ in }
         let file = "\(workshop.directory)/postgres/postmaster.pid"

@@ -18,7 +18,7 @@ struct PostgresClusterTests {
         workshop = try Workshop()
     }
 
-    @Test func answersInItsDatabase() async throws {
+    @Test func `it answers in its database`() async throws {
         try await workshop.withCluster { _, connection in
             let names = try await Workshop.ask(connection, "select current_database(), current_user")
             #expect(names == "grandstand|grandstand")
@@ -35,7 +35,7 @@ struct PostgresClusterTests {
         }
     }
 
-    @Test func startsOnceAndStopsOnce() async throws {
+    @Test func `it starts once and stops once`() async throws {
         let cluster = workshop.cluster()
         let connection = try await cluster.start()
         #expect(try await cluster.start() == connection)
@@ -46,7 +46,7 @@ struct PostgresClusterTests {
         await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
     }
 
-    @Test func aCommandBesideItFindsItWhileItRuns() async throws {
+    @Test func `a command beside it finds it while it runs`() async throws {
         let cluster = workshop.cluster()
         #expect(workshop.cluster().runningElsewhere() == nil)
         let connection = try await cluster.start()
@@ -58,7 +58,7 @@ struct PostgresClusterTests {
         #expect(workshop.cluster().runningElsewhere() == nil)
     }
 
-    @Test func keepsDataOverStopAndStart() async throws {
+    @Test func `it keeps data over stop and start`() async throws {
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
         }
@@ -68,14 +68,14 @@ struct PostgresClusterTests {
         }
     }
 
-    @Test func onlyItsUserEntersTheSocketFolder() async throws {
+    @Test func `only its user enters the socket folder`() async throws {
         try await workshop.withCluster { cluster, _ in
             let attributes = try FileManager.default.attributesOfItem(atPath: workshop.directory + "/run")
             #expect(attributes[.posixPermissions] as? Int == 0o700)
         }
     }
 
-    @Test func refusesASecondHolder() async throws {
+    @Test func `it refuses a second holder`() async throws {
         try await workshop.withCluster { _, connection in
             let refusal = await #expect(throws: PostgresClusterError.self) {
                 _ = try await workshop.cluster().start()

@@ -64,27 +64,6 @@ struct BatchTests {
         }
     }
 
-    @Test func `what is no batch is refused whole`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let item = #"{"eventKey": "derby", "event": "update", "contentState": {}}"#
-            let many = Array(repeating: item, count: 501).joined(separator: ",")
-            for (body, slug) in [
-                ("{}", "invalid-request"), (#"{"items": []}"#, "invalid-request"),
-                (#"{"items": [\#(many)]}"#, "invalid-request"), (#"{"items": [\#(item)], "x": 1}"#, "unknown-field"),
-                ("[]", "invalid-request"), (#"{"items": [\#(item)"#, "malformed-json"),
-            ] {
-                let answer = try await stage.api("POST", "/v1/broadcasts", body)
-                #expect(answer.slug == slug, "\(body.prefix(60)): \(answer.text)")
-            }
-            let padding = String(repeating: "x", count: 4 * 1024 * 1024)
-            let large = try await stage.api("POST", "/v1/broadcasts", #"{"items": [\#(item)], "x": "\#(padding)"}"#)
-            #expect(large.status == 413)
-            #expect(large.slug == "body-too-large")
-            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
-        }
-    }
-
     @Test func `a key bound to an app reaches that app's events only`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

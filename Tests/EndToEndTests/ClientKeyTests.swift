@@ -9,22 +9,6 @@ internal import Testing
 struct ClientKeyTests {
     private static let batch = "/v1/lookup/\(Stage.bundleID)/development"
 
-    @Test func `a lookup key sees an app's name, and nothing of teams, keys or quirks`() async throws {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            let phone = try await stage.caller([.lookup])
-            let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
-            let app = try await phone("GET", "/v1/apps/\(Stage.bundleID)")
-            #expect(app.status == 200)
-            #expect(app.text == expected)
-            let apps = try await phone("GET", "/v1/apps")
-            #expect(apps.text == #"{"items":[\#(expected)],"nextCursor":null}"#)
-            // Any other scope shows it all.
-            let organiser = try await stage.caller([.lookup, .organise])("GET", "/v1/apps/\(Stage.bundleID)")
-            #expect(organiser.json["teamId"]?.string == "SIMULATOR1")
-        }
-    }
-
     @Test func `Idempotency-Key means nothing on lookups: nothing is kept, and no two requests are one`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -40,7 +40,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `another body, an empty key, another caller`() async throws {
+    @Test func `another body, another caller`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let headers = ["Idempotency-Key": "goal-1"]
@@ -50,9 +50,6 @@ struct IdempotencyTests {
                 "POST", Self.path, #"{"event": "update", "contentState": {"home": 2}}"#, headers: headers)
             #expect(mismatch.status == 422)
             #expect(mismatch.slug == "idempotency-mismatch")
-            let long = try await stage.api(
-                "POST", Self.path, Self.update, headers: ["Idempotency-Key": String(repeating: "x", count: 256)])
-            #expect(long.slug == "invalid-request")
             let caller = try await stage.caller([.organise])
             let own = try await caller("POST", Self.path, Self.update, headers: headers)
             #expect(own.status == 202)

@@ -80,19 +80,4 @@ struct KeyTests {
             #expect(try await admin("POST", "/v1/keys/\(id)/rotations").status == 403)
         }
     }
-
-    @Test(arguments: [
-        (#"{"scopes": ["lookup"]}"#, "/name"), (#"{"name": "x"}"#, "/scopes"),
-        (#"{"name": "x", "scopes": []}"#, "/scopes"), (#"{"name": "x", "scopes": ["root"]}"#, "/scopes"),
-        (#"{"name": "x", "scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z"}"#, "/expiresAt"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleId": "!"}"#, "/bundleId"),
-        (#"{"name": "x", "scopes": ["lookup"], "secret": "mine"}"#, "/secret"),
-    ])
-    func `what is wrong with a key is told with its place`(body: String, pointer: String) async throws {
-        try await Stage.with { stage in
-            let answer = try await stage.api("POST", "/v1/keys", body)
-            #expect(answer.status == 422)
-            #expect(answer.pointers == [pointer])
-        }
-    }
 }

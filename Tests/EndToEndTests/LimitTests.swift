@@ -5,29 +5,9 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What one caller may cost: values and faults in a body, webhooks, streams. And a typo in an app's name is told.
+/// What one caller may cost: webhooks, streams. And a typo in an app's name is told.
 @Suite(.timeLimit(.minutes(3)))
 struct LimitTests {
-    @Test func `a body of two million zeros is refused, and names the limit`() async throws {
-        try await Stage.with { stage in
-            let zeros = "[" + String(repeating: "0,", count: 2_000_000) + "0]"
-            let answer = try await stage.api("POST", "/v1/broadcasts", #"{"items": \#(zeros)}"#)
-            #expect(answer.status == 413)
-            #expect(answer.slug == "body-too-large")
-            #expect(answer.json["limit"]?.int == 250_000)
-        }
-    }
-
-    @Test func `a body that is nothing but faults gets the first of them`() async throws {
-        try await Stage.with { stage in
-            let fields = (0..<4_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
-            let answer = try await stage.api("PUT", "/v1/events/derby", "{\(fields)}")
-            #expect(answer.status == 422)
-            #expect(answer.pointers.count == 50)
-            #expect(answer.json["detail"]?.string?.contains("more places are wrong and not listed") == true)
-        }
-    }
-
     @Test func `an app that does not exist is told from one that has nothing`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()

@@ -26,14 +26,10 @@ struct VersionTests {
             let second = try await put("second", ["If-Match": tag])
             #expect(second.status == 412)
             #expect(second.slug == "version-mismatch")
-            #expect(try await put("weak", ["If-Match": "W/\(tag)"]).status == 412)
             #expect(try await put("new", ["If-None-Match": "*"]).status == 412)
             let none = try await stage.api(
                 "PUT", "/v1/events/none", #"{"name": "x", "audiences": \#(audiences)}"#, headers: ["If-Match": "*"])
             #expect(none.status == 412)
-            for headers in [["If-Match": "7"], ["If-None-Match": tag], ["If-Match": tag, "If-None-Match": "*"]] {
-                #expect(try await put("odd", headers).status == 422, "\(headers)")
-            }
             let present = try await stage.api("GET", "/v1/events/derby")
             #expect(present.json["name"]?.string == "first")
             #expect(present.headers["etag"] != tag)

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite("What loops log of failures")
+/// What loops log of failures.
 struct LoopLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
@@ -29,8 +29,7 @@ struct LoopLogTests {
         var description: String { "the task was cancelled, and the query with it" }
     }
 
-    @Test("a failure is said at its level; one that a stop has brought about is none")
-    func levels() async throws {
+    @Test func `a failure is said at its level; one that a stop has brought about is none`() async throws {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
         logger.failed("rows could not be read", Cut())

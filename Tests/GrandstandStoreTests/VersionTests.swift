@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Of two who change a thing at a time, one is told.
-@Suite("Versions of what people write", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct VersionTests {
     /// How many of these tries were not refused as `version-mismatch`.
     private func winners(_ count: Int, _ write: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
@@ -26,8 +26,9 @@ struct VersionTests {
         }
     }
 
-    @Test("an event: of many who change or make it at a time one wins; what was read before does not")
-    func events() async throws {
+    @Test func `an event: of many who change or make it at a time one wins; what was read before does not`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let made = try await winners(6) { number in
@@ -59,8 +60,7 @@ struct VersionTests {
         }
     }
 
-    @Test("what time and Apple change of an event is no other version; other audiences alone are")
-    func volatile() async throws {
+    @Test func `what time and Apple change of an event is no other version; other audiences alone are`() async throws {
         try await withStores { stores in
             let version = try await stores.put(.sample()).version
             try await stores.provision()
@@ -74,8 +74,9 @@ struct VersionTests {
         }
     }
 
-    @Test("an app: registered once, its overrides are part of it, and one registered anew is another")
-    func apps() async throws {
+    @Test func `an app: registered once, its overrides are part of it, and one registered anew is another`()
+        async throws
+    {
         try await withStores { stores in
             let made = try await winners(6) { _ in
                 _ = try await stores.apps.put(.sample(), by: .server, if: .absent)

@@ -8,10 +8,8 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// One table per vocabulary, read both ways: Swift enums, Postgres types and drawings list the same words.
-@Suite("Vocabulary")
 struct VocabularyTests {
-    @Test("every Postgres enum lists what its Swift enum lists, in the same order")
-    func types() async throws {
+    @Test func `every Postgres enum lists what its Swift enum lists, in the same order`() async throws {
         func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
             type.allCases.map(\.rawValue)
         }
@@ -37,8 +35,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test("the states that count against the quota are the same in SQL and in Swift")
-    func counting() async throws {
+    @Test func `the states that count against the quota are the same in SQL and in Swift`() async throws {
         try await withDatabase { test in
             let rows = try await test.pool.query(
                 """
@@ -53,8 +50,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test("the states that are not settled are the same in SQL and in Swift")
-    func pending() async throws {
+    @Test func `the states that are not settled are the same in SQL and in Swift`() async throws {
         try await withDatabase { test in
             let row = try #require(
                 try await test.pool.query(
@@ -70,8 +66,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test("the drawings name every state and no other")
-    func drawings() throws {
+    @Test func `the drawings name every state and no other`() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/life-cycles.md"))
         let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in

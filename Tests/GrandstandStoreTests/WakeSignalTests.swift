@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Wake signals", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct WakeSignalTests {
     /// Runs `body` with both topics' wake-ups, after the first, which says that listening has begun.
     private func withWakes(
@@ -32,8 +32,7 @@ struct WakeSignalTests {
         }
     }
 
-    @Test("accepting wakes the outbox; what changes which channels should exist wakes their loop")
-    func wakes() async throws {
+    @Test func `accepting wakes the outbox; what changes which channels should exist wakes their loop`() async throws {
         try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()
@@ -49,8 +48,7 @@ struct WakeSignalTests {
         }
     }
 
-    @Test("the last message of an event settled wakes the channels' loop: its channel may retire")
-    func settledEnd() async throws {
+    @Test func `the last message of an event settled wakes the channels' loop: its channel may retire`() async throws {
         try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()
@@ -64,8 +62,9 @@ struct WakeSignalTests {
         }
     }
 
-    @Test("a lost connection is made again, and everything is woken, for signals may have been missed")
-    func reconnects() async throws {
+    @Test func `a lost connection is made again, and everything is woken, for signals may have been missed`()
+        async throws
+    {
         try await withWakes { stores, outbox, channels in
             try await stores.pool.query(
                 """

@@ -17,15 +17,13 @@ struct CircuitTests {
         return circuit
     }
 
-    @Test("closed, it admits whatever there is room for")
-    func closed() {
+    @Test func `closed, it admits whatever there is room for`() {
         var circuit = Circuit()
         #expect(circuit.admits(70, flying: 30, now: start) == 70)
         #expect(circuit.pause(now: start) == nil)
     }
 
-    @Test("a broken connection's requests, all at once, do not open it; failures that go on do")
-    func hiccup() {
+    @Test func `a broken connection's requests, all at once, do not open it; failures that go on do`() {
         var circuit = Circuit()
         for _ in 1...200 { circuit.record(.failed, now: after(0.1), jitter: 1) }
         #expect(circuit.isClosed)
@@ -36,8 +34,7 @@ struct CircuitTests {
         #expect(!circuit.isClosed)
     }
 
-    @Test("open, nothing goes until its pause is over; then one, and no second before its answer")
-    func probe() {
+    @Test func `open, nothing goes until its pause is over; then one, and no second before its answer`() {
         var circuit = opened()
         let opening = after(Circuit.minimumOutage)
         #expect(circuit.admits(100, flying: 5, now: opening) == 0)
@@ -49,8 +46,7 @@ struct CircuitTests {
         #expect(circuit.admits(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
     }
 
-    @Test("probes that fail come further apart, up to a bound; what was under way before changes nothing")
-    func pauses() {
+    @Test func `probes that fail come further apart, up to a bound; what was under way before changes nothing`() {
         var circuit = opened()
         var now = after(Circuit.minimumOutage)
         var pauses: [TimeInterval] = []
@@ -65,25 +61,22 @@ struct CircuitTests {
         #expect(pauses == [0.5, 1, 2, 4, 5, 5])
     }
 
-    @Test("any answer closes it")
-    func closes() {
+    @Test func `any answer closes it`() {
         var circuit = opened()
         let changed = circuit.record(.alive, now: after(0.6), jitter: 1)
         #expect(changed)
         #expect(circuit == Circuit())
     }
 
-    @Test(
-        "what an answer says of the host",
-        arguments: [
-            (APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil)), Circuit.Outcome.alive),
-            (.refused(APNsRefusal(status: 400, reason: .badChannelId)), .alive),
-            (.refused(APNsRefusal(status: 429, reason: .tooManyRequests)), .alive),
-            (.refused(APNsRefusal(status: 503, reason: .serviceUnavailable)), .failed),
-            (.refused(APNsRefusal(status: 502, reason: APNsReason(rawValue: "HTTP502"))), .failed),
-            (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .silent),
-        ])
-    func outcomes(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
+    @Test(arguments: [
+        (APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil)), Circuit.Outcome.alive),
+        (.refused(APNsRefusal(status: 400, reason: .badChannelId)), .alive),
+        (.refused(APNsRefusal(status: 429, reason: .tooManyRequests)), .alive),
+        (.refused(APNsRefusal(status: 503, reason: .serviceUnavailable)), .failed),
+        (.refused(APNsRefusal(status: 502, reason: APNsReason(rawValue: "HTTP502"))), .failed),
+        (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .silent),
+    ])
+    func `what an answer says of the host`(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
         #expect(Circuit.Outcome(answer) == outcome)
     }
 }

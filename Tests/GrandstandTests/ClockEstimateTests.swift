@@ -20,8 +20,7 @@ struct ClockEstimateTests {
         abs(try #require(estimate.origin) - (1_700_000_000 + ahead))
     }
 
-    @Test("before the first look nothing is known; then the error is half a round trip at most")
-    func first() throws {
+    @Test func `before the first look nothing is known; then the error is half a round trip at most`() throws {
         var estimate = ClockEstimate()
         #expect(estimate.origin == nil)
         for share in [0.0, 0.3, 1] {
@@ -31,8 +30,7 @@ struct ClockEstimateTests {
         }
     }
 
-    @Test("the look with the shortest round trip says most, until it is too long ago")
-    func shortest() throws {
+    @Test func `the look with the shortest round trip says most, until it is too long ago`() throws {
         var estimate = ClockEstimate()
         estimate.add(look(at: 0, trip: 1, share: 0))
         estimate.add(look(at: 2, trip: 0.002, share: 0))
@@ -42,16 +40,15 @@ struct ClockEstimateTests {
         #expect(try error(estimate) > 0.4)
     }
 
-    @Test("a clock that was set, or another machine's, counts at once", arguments: [-3_600.0, -0.5, 0.5, 20])
-    func set(by seconds: Double) throws {
+    @Test(arguments: [-3_600.0, -0.5, 0.5, 20])
+    func `a clock that was set, or another machine's, counts at once`(by seconds: Double) throws {
         var estimate = ClockEstimate()
         for n in 0..<8 { estimate.add(look(at: Double(n), trip: 0.001)) }
         estimate.add(look(at: 10, trip: 0.1, ahead: seconds))
         #expect(try error(estimate, ahead: seconds) <= 0.05 + 1e-6)
     }
 
-    @Test("the wall clock's lead is what is certain, however it was set and however long the look took")
-    func lead() {
+    @Test func `the wall clock's lead is what is certain, however it was set and however long the look took`() {
         let behind = look(at: 3, trip: 0.4, ahead: 5)
         #expect(behind.lead.lowerBound <= -5 && behind.lead.upperBound >= -5)
         #expect(ClockStanding(lead: behind.lead) == .off)
@@ -64,18 +61,15 @@ struct ClockEstimateTests {
         #expect(ClockStanding(lead: odd.lead) == .right)
     }
 
-    @Test(
-        "beyond 2 s it is told, beyond 10 s it is unusable, either way",
-        arguments: [
-            (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
-        ])
-    func bounds(seconds: Double, standing: ClockStanding) {
+    @Test(arguments: [
+        (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
+    ])
+    func `beyond 2 s it is told, beyond 10 s it is unusable, either way`(seconds: Double, standing: ClockStanding) {
         #expect(ClockStanding(lead: seconds...seconds) == standing)
         #expect(ClockStanding(lead: -seconds...(-seconds)) == standing)
     }
 
-    @Test("close to a bound it does not change at every look")
-    func hysteresis() {
+    @Test func `close to a bound it does not change at every look`() {
         #expect(ClockStanding(lead: 1.9...1.9, before: .off) == .off)
         #expect(ClockStanding(lead: 1.7...1.7, before: .off) == .right)
         #expect(ClockStanding(lead: 9.5...9.5, before: .unusable) == .unusable)

@@ -30,21 +30,19 @@ struct DeliveryPlanTests {
         try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
     }
 
-    @Test("left out: 0 where nothing is stored, now + 8 h where it is")
-    func standard() throws {
+    @Test func `left out: 0 where nothing is stored, now + 8 h where it is`() throws {
         #expect(try expirations(request()) == [0, epoch + 28_800])
     }
 
-    @Test("expiresIn: 0 where nothing is stored, the epoch where it is; the deadline is the same for both")
-    func expiresIn() throws {
+    @Test func `expiresIn: 0 where nothing is stored, the epoch where it is; the deadline is the same for both`() throws
+    {
         let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
         #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 301])
         #expect(plan.expiresAt == now.addingTimeInterval(300))
     }
 
     /// At 0.999 s a header that is rounded down has passed one second before the deadline has.
-    @Test("until the deadline the header has not passed, and it is never more than 8 h ahead")
-    func neverPast() throws {
+    @Test func `until the deadline the header has not passed, and it is never more than 8 h ahead`() throws {
         for fraction in [0, 0.000_001, 0.25, 0.5, 0.999, 0.999_999] {
             let now = Date(timeIntervalSince1970: Double(epoch) + fraction)
             let requests = [
@@ -62,11 +60,11 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test("apnsExpiration 0 goes to both")
-    func zero() throws { #expect(try expirations(request(apnsExpiration: 0)) == [0, 0]) }
+    @Test func `apnsExpiration 0 goes to both`() throws {
+        #expect(try expirations(request(apnsExpiration: 0)) == [0, 0])
+    }
 
-    @Test("a nonzero apnsExpiration is refused where nothing is stored, in the past, and beyond 8 h")
-    func refusals() throws {
+    @Test func `a nonzero apnsExpiration is refused where nothing is stored, in the past, and beyond 8 h`() throws {
         for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
             #expect {
                 try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)
@@ -76,8 +74,7 @@ struct DeliveryPlanTests {
         #expect(plan.items.map(\.apnsExpiration) == [epoch + 28_800])
     }
 
-    @Test("priority: 10 with an alert or for an end, else 5, or as asked")
-    func priority() throws {
+    @Test func `priority: 10 with an alert or for an end, else 5, or as asked`() throws {
         let cases: [(BroadcastRequest, APNsPriority)] = [
             (request(), .powerAware), (request(alert: "{}"), .immediate), (request(.end), .immediate),
             (request(alert: "{}", priority: .lowest), .lowest),
@@ -87,8 +84,7 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test("the body may have 5,120 bytes and not one more")
-    func size() throws {
+    @Test func `the body may have 5,120 bytes and not one more`() throws {
         let overhead = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
         let largest = request(stateSize: APNsLimits.broadcastPayload - overhead)
         #expect(try DeliveryPlan(largest, audiences: [stored], now: now).warnings.count == 1)
@@ -102,14 +98,14 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test("content beyond ActivityKit's 4,096 bytes is accepted with a warning")
-    func warning() throws {
+    @Test func `content beyond ActivityKit's 4,096 bytes is accepted with a warning`() throws {
         #expect(try DeliveryPlan(request(stateSize: 4_096), audiences: [stored], now: now).warnings.isEmpty)
         #expect(try DeliveryPlan(request(stateSize: 4_097), audiences: [stored], now: now).warnings.count == 1)
     }
 
-    @Test("a dismissal more than four hours after the end goes is refused; one of the past is Apple's \"at once\"")
-    func dismissal() throws {
+    @Test func `a dismissal more than four hours after the end goes is refused; one of the past is Apple's "at once"`()
+        throws
+    {
         let latest = epoch + 14_400
         func plan(_ date: Int) throws -> DeliveryPlan {
             let request = BroadcastRequest(payload: BroadcastPayload(event: .end, dismissalDate: date))
@@ -126,8 +122,7 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test("only the audiences asked for are reached; others' are refused")
-    func audiences() throws {
+    @Test func `only the audiences asked for are reached; others' are refused`() throws {
         var request = request()
         request.audiences = [stored.selector, stored.selector]
         #expect(try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.audience) == [stored])

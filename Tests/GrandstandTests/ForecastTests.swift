@@ -12,29 +12,25 @@ struct ForecastTests {
             isHeld: isHeld)
     }
 
-    @Test("the peak is where most spans overlap")
-    func peak() {
+    @Test func `the peak is where most spans overlap`() {
         let forecast = Forecast(
             spans: [span(0, nil, isHeld: true), span(10, 30), span(20, 40), span(30, 50)],
             limit: 100, now: now)
         #expect(forecast == Forecast(peak: 3, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
     }
 
-    @Test("the first moment above the limit is told")
-    func exceeds() {
+    @Test func `the first moment above the limit is told`() {
         let forecast = Forecast(spans: [span(10, nil), span(20, nil), span(30, nil)], limit: 2, now: now)
         #expect(forecast.exceedsAt == Date(timeIntervalSince1970: 30))
         #expect(forecast.peak == 3)
     }
 
-    @Test("what is over does not count, what is open counts from now")
-    func past() {
+    @Test func `what is over does not count, what is open counts from now`() {
         let forecast = Forecast(spans: [span(-20, -10), span(-5, nil)], limit: 1, now: now)
         #expect(forecast == Forecast(peak: 1, peakAt: now, exceedsAt: nil))
     }
 
-    @Test("what is held counts now, however its times were moved, and gives its place back at its time")
-    func held() {
+    @Test func `what is held counts now, however its times were moved, and gives its place back at its time`() {
         let moved = Forecast(spans: [span(50, 60, isHeld: true), span(20, 30)], limit: 5, now: now)
         #expect(moved == Forecast(peak: 2, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
         let late = Forecast(spans: [span(-20, -10, isHeld: true)], limit: 0, now: now)
@@ -56,23 +52,20 @@ struct ChannelTenureTests {
             lastMessageAt: last.map(hours), overAt: over.map(hours))
     }
 
-    @Test("without an end, an event closes twelve hours after endsAt or its last message")
-    func overdue() {
+    @Test func `without an end, an event closes twelve hours after endsAt or its last message`() {
         #expect(tenure.closes(course(ends: 2)) == hours(14))
         #expect(tenure.closes(course(ends: 2, last: 5)) == hours(17))
         #expect(tenure.closes(course(ends: 2, last: 1)) == hours(14))
     }
 
-    @Test("without endsAt, after the quiet time, counted from the last sign of life")
-    func quiet() {
+    @Test func `without endsAt, after the quiet time, counted from the last sign of life`() {
         #expect(tenure.closes(course()) == hours(48))
         #expect(tenure.closes(course(last: 5)) == hours(53))
         #expect(tenure.closes(course(starts: 100, last: 5)) == hours(148))
         #expect(tenure.closes(course(starts: 100, opens: 200)) == hours(248))
     }
 
-    @Test("a place comes free when nothing holds it any more")
-    func frees() {
+    @Test func `a place comes free when nothing holds it any more`() {
         func frees(
             _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,
             at: Double = 0

@@ -8,8 +8,7 @@ struct StateTests {
     private let before = Date(timeIntervalSince1970: 50)
     private let after = Date(timeIntervalSince1970: 150)
 
-    @Test("an event is live from its start or its first update")
-    func event() {
+    @Test func `an event is live from its start or its first update`() {
         func state(_ startsAt: Date?, _ first: Date?, _ ended: Date?, _ cancelled: Date?) -> Event.State {
             Event.State(startsAt: startsAt, firstUpdateAt: first, endedAt: ended, cancelledAt: cancelled, now: now)
         }
@@ -21,15 +20,15 @@ struct StateTests {
         #expect(state(before, before, nil, before) == .cancelled)
     }
 
-    @Test("an audience without a channel waits for its time, then is pending")
-    func audience() {
+    @Test func `an audience without a channel waits for its time, then is pending`() {
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: after, now: now).state == .waiting)
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: before, now: now).state == .pending)
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: nil, now: now).state == .pending)
     }
 
-    @Test("a broadcast is done when every delivery is settled, cancelled when nothing of it was sent or will be")
-    func broadcast() throws {
+    @Test func `a broadcast is done when every delivery is settled, cancelled when nothing of it was sent or will be`()
+        throws
+    {
         func broadcast(_ states: [Delivery.State]) throws -> Broadcast {
             let bundleID = try #require(BundleID(rawValue: "com.example"))
             return Broadcast(
@@ -53,12 +52,10 @@ struct StateTests {
         #expect(done.counts.map { "\($0.state) \($0.count)" } == ["accepted 2", "superseded 1"])
     }
 
-    @Test(
-        "levels at 80 and 95 percent",
-        arguments: [
-            (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
-        ])
-    func level(used: Int, level: Quota.Level) throws {
+    @Test(arguments: [
+        (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
+    ])
+    func `levels at 80 and 95 percent`(used: Int, level: Quota.Level) throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
             byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],

@@ -16,18 +16,15 @@ struct VerdictTests {
         .refused(APNsRefusal(status: status ?? reason.status ?? 400, reason: reason, retryAfter: retryAfter))
     }
 
-    @Test("200 is accepted")
-    func accepted() {
+    @Test func `200 is accepted`() {
         let receipt = APNsReceipt(requestID: "r", uniqueID: "u")
         #expect(verdict(.accepted((), receipt)) == .accepted(receipt))
     }
 
-    @Test(
-        "what repeating cannot mend ends after one try",
-        arguments: [
-            APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
-        ])
-    func rejected(reason: APNsReason) {
+    @Test(arguments: [
+        APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
+    ])
+    func `what repeating cannot mend ends after one try`(reason: APNsReason) {
         guard case .rejected(let refusal) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not rejected")
             return
@@ -35,10 +32,10 @@ struct VerdictTests {
         #expect(refusal.reason == reason)
     }
 
-    @Test(
-        "a channel that Apple says it does not know is a doubt: the message goes again, later and later, not for ever",
-        arguments: [(APNsReason.badChannelId, 400), (.channelNotRegistered, 400), (.init(rawValue: "Gone"), 410)])
-    func doubted(reason: APNsReason, status: Int) {
+    @Test(arguments: [(APNsReason.badChannelId, 400), (.channelNotRegistered, 400), (.init(rawValue: "Gone"), 410)])
+    func `a channel that Apple says it does not know is a doubt: the message goes again, later and later, not for ever`(
+        reason: APNsReason, status: Int
+    ) {
         let answer = refusal(reason, status: status)
         var waited: [TimeInterval] = []
         for attempt in 1..<Verdict.doubtfulAttempts {
@@ -60,12 +57,10 @@ struct VerdictTests {
         }
     }
 
-    @Test(
-        "trouble that passes is tried again",
-        arguments: [
-            APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
-        ])
-    func retried(reason: APNsReason) {
+    @Test(arguments: [
+        APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
+    ])
+    func `trouble that passes is tried again`(reason: APNsReason) {
         guard case .retry(let at, reason.rawValue) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not retried")
             return
@@ -73,16 +68,14 @@ struct VerdictTests {
         #expect(at > now && at < now.addingTimeInterval(1))
     }
 
-    @Test("silence is tried again")
-    func silence() {
+    @Test func `silence is tried again`() {
         guard case .retry = verdict(.unanswered("no answer")) else {
             Issue.record("not retried")
             return
         }
     }
 
-    @Test("Retry-After is obeyed")
-    func retryAfter() {
+    @Test func `Retry-After is obeyed`() {
         guard case .throttled(let at, _) = verdict(refusal(.tooManyRequests, retryAfter: 20)) else {
             Issue.record("not retried")
             return
@@ -90,15 +83,13 @@ struct VerdictTests {
         #expect(at == now.addingTimeInterval(20))
     }
 
-    @Test("a try that would come too late is not made")
-    func expired() {
+    @Test func `a try that would come too late is not made`() {
         #expect(verdict(refusal(.shutdown), expiresIn: 0.01) == .expired(reason: "Shutdown"))
     }
 }
 
 struct RetryPolicyTests {
-    @Test("delays double up to the ceiling, between half and the whole of each step")
-    func bounds() {
+    @Test func `delays double up to the ceiling, between half and the whole of each step`() {
         let policy = RetryPolicy(base: 1, ceiling: 10)
         let now = Date(timeIntervalSince1970: 0)
         for (attempts, step) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (1_000, 10)] {

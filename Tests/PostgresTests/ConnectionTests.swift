@@ -4,8 +4,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionTests {
-    @Test("an error carries SQLSTATE and names")
-    func errors() async throws {
+    @Test func `an error carries SQLSTATE and names`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             try await connection.script("create temporary table t (id bigint constraint t_id unique check (id > 0))")
@@ -27,8 +26,9 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("session settings hold on every connection; one the server does not know is a connection that failed")
-    func sessionSettings() async throws {
+    @Test func `session settings hold on every connection; one the server does not know is a connection that failed`()
+        async throws
+    {
         let pool = try await TestCluster.pool { $0.sessionSettings = ["jit": "off", "lock_timeout": "7s"] }
         let rows = try await pool.query("select current_setting('jit') as jit, current_setting('lock_timeout') as lock")
         #expect(try rows[0].decode(String.self, "jit") == "off")
@@ -43,8 +43,7 @@ struct ConnectionTests {
         await refused.close()
     }
 
-    @Test("a pipeline answers in order; an error names its query, and leaves the connection clean")
-    func pipeline() async throws {
+    @Test func `a pipeline answers in order; an error names its query, and leaves the connection clean`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             let results = try await connection.pipeline((1...50).map { "select \($0) as n" })
@@ -61,8 +60,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("more statements than the cache holds still work")
-    func eviction() async throws {
+    @Test func `more statements than the cache holds still work`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 4 }
         try await pool.withConnection { connection in
             for round in 0..<3 {
@@ -77,8 +75,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a command that must be the first of its pipeline is, also when others are deallocated")
-    func evictionBeforeVacuum() async throws {
+    @Test func `a command that must be the first of its pipeline is, also when others are deallocated`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 1 }
         try await pool.withConnection { connection in
             try await connection.query("select 1")
@@ -89,8 +86,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a statement whose result changed with the schema is prepared again")
-    func changedPlan() async throws {
+    @Test func `a statement whose result changed with the schema is prepared again`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             try await connection.script("create temporary table c (a bigint); insert into c values (1)")
@@ -101,8 +97,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a query past its deadline is cancelled at the server, and the connection goes on")
-    func deadline() async throws {
+    @Test func `a query past its deadline is cancelled at the server, and the connection goes on`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             await #expect {
@@ -114,8 +109,8 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a cancelled task's query is cancelled at the server, and the connection goes back clean")
-    func cancellation() async throws {
+    @Test func `a cancelled task's query is cancelled at the server, and the connection goes back clean`() async throws
+    {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         let (pid, task) = await sleeper(in: pool)
         try await sleeping(pid, seenBy: pool)
@@ -129,8 +124,9 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a backend that is terminated under a query is a lost connection; the next query gets another")
-    func terminated() async throws {
+    @Test func `a backend that is terminated under a query is a lost connection; the next query gets another`()
+        async throws
+    {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         let (pid, task) = await sleeper(in: pool)
         try await sleeping(pid, seenBy: pool)
@@ -141,8 +137,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test("a connection that broke while idle is replaced unnoticed")
-    func idle() async throws {
+    @Test func `a connection that broke while idle is replaced unnoticed`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let other = try await TestCluster.pool(maximumConnections: 1)
         let pid = try await pool.withConnection { $0.backendPID }
@@ -154,8 +149,7 @@ struct ConnectionTests {
         await other.close()
     }
 
-    @Test("two tasks on one connection are told, not mixed up")
-    func exclusive() async throws {
+    @Test func `two tasks on one connection are told, not mixed up`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         try await pool.withConnection { connection in
             let pid = connection.backendPID

@@ -24,8 +24,9 @@ struct NoticeTests {
         await pool.close()
     }
 
-    @Test("a transaction's notices are told together, when it has ended and before its caller goes on")
-    func transactions() async throws {
+    @Test func `a transaction's notices are told together, when it has ended and before its caller goes on`()
+        async throws
+    {
         try await withPool { pool, heard in
             try await pool.transaction { connection in
                 try await connection.query(Self.notice)
@@ -45,8 +46,7 @@ struct NoticeTests {
         }
     }
 
-    @Test("what was undone is told too; notices of another kind are not")
-    func others() async throws {
+    @Test func `what was undone is told too; notices of another kind are not`() async throws {
         struct Failure: Error {}
         try await withPool { pool, heard in
             await #expect(throws: Failure.self) {

@@ -6,8 +6,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct PoolTests {
-    @Test("a transaction commits when its body returns and rolls back when it throws")
-    func transactions() async throws {
+    @Test func `a transaction commits when its body returns and rolls back when it throws`() async throws {
         struct Failure: Error {}
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
@@ -33,8 +32,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("a transaction whose body ignored an error is rolled back, and says so")
-    func swallowed() async throws {
+    @Test func `a transaction whose body ignored an error is rolled back, and says so`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
         await #expect {
@@ -47,8 +45,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("COPY is refused at once, and costs its connection only")
-    func copy() async throws {
+    @Test func `COPY is refused at once, and costs its connection only`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         for query in ["copy (select 1) to stdout", "copy pg_class from stdin"] {
             await #expect {
@@ -62,8 +59,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("a cancelled transaction rolls back and its connection is good for the next")
-    func cancelledTransaction() async throws {
+    @Test func `a cancelled transaction rolls back and its connection is good for the next`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
         let (inside, entered) = AsyncStream.makeStream(of: Void.self)
@@ -82,8 +78,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("many callers share few connections, each gets its own answer")
-    func sharing() async throws {
+    @Test func `many callers share few connections, each gets its own answer`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 3)
         try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for number in 0..<300 {
@@ -100,8 +95,9 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("whoever waits too long is told; whoever is cancelled leaves the line; nobody's lease is lost")
-    func waiting() async throws {
+    @Test func `whoever waits too long is told; whoever is cancelled leaves the line; nobody's lease is lost`()
+        async throws
+    {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .milliseconds(100) }
         let (held, holding) = AsyncStream.makeStream(of: Void.self)
         let (release, releasing) = AsyncStream.makeStream(of: Void.self)
@@ -125,8 +121,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("a closed pool says so, also to those who wait")
-    func closing() async throws {
+    @Test func `a closed pool says so, also to those who wait`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         _ = try await pool.query("select 1")
         await pool.close()
@@ -134,8 +129,7 @@ struct PoolTests {
         await #expect { try await pool.query("select 1") } throws: { ($0 as? PostgresError)?.kind == .poolClosed }
     }
 
-    @Test("a database that is not there is told in libpq's words, within the time")
-    func unreachable() async throws {
+    @Test func `a database that is not there is told in libpq's words, within the time`() async throws {
         var configuration = PostgresConfiguration(
             connectionString: "postgres://me:secret-word@/x?host=/nonexistent-folder")
         configuration.acquireTimeout = .milliseconds(200)
@@ -150,8 +144,9 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test("a restart of the server is survived, and a second host takes over from one that is not there")
-    func restart() async throws {
+    @Test func `a restart of the server is survived, and a second host takes over from one that is not there`()
+        async throws
+    {
         let cluster = TestCluster.own()
         let first = try await cluster.start()
         // libpq takes the hosts in turn; the first of these has no server.
@@ -169,8 +164,7 @@ struct PoolTests {
         await cluster.stop()
     }
 
-    @Test("notifications are heard, and listening begins anew when its connection breaks")
-    func notifications() async throws {
+    @Test func `notifications are heard, and listening begins anew when its connection breaks`() async throws {
         let pool = try await TestCluster.pool()
         let channel = "channel_\(UUID().uuidString.prefix(8).lowercased())"
         var heard = pool.notifications(on: [channel]).makeAsyncIterator()
@@ -221,8 +215,9 @@ struct PoolTests {
         await two.stop()
     }
 
-    @Test("a server that takes no writes any more is left, with all connections to it, for one that does")
-    func readOnly() async throws {
+    @Test func `a server that takes no writes any more is left, with all connections to it, for one that does`()
+        async throws
+    {
         try await withAbandoned { pool, abandon in
             // Three connections to the first.
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -241,8 +236,7 @@ struct PoolTests {
         }
     }
 
-    @Test("one who only reads notices, too, and who listens")
-    func readOnlyReaders() async throws {
+    @Test func `one who only reads notices, too, and who listens`() async throws {
         try await withAbandoned { pool, abandon in
             var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
             #expect(await heard.next() == .listening)

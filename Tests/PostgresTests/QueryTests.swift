@@ -3,32 +3,28 @@ internal import Testing
 @testable internal import Postgres
 
 struct QueryTests {
-    @Test("values become parameters, never SQL")
-    func interpolation() {
+    @Test func `values become parameters, never SQL`() {
         let evil = "'; drop table apps; --"
         let query: PostgresQuery = "select * from apps where name = \(evil) and n = \(5)"
         #expect(query.sql == "select * from apps where name = $1 and n = $2")
         #expect(query.bindings == [PostgresBinding(evil), PostgresBinding(5)])
     }
 
-    @Test("a nested query's parameters are renumbered")
-    func nesting() {
+    @Test func `a nested query's parameters are renumbered`() {
         let inner: PostgresQuery = "b = \(2) or c = \(3)"
         let query: PostgresQuery = "select where a = \(1) and (\(inner)) and d = \(4)"
         #expect(query.sql == "select where a = $1 and (b = $2 or c = $3) and d = $4")
         #expect(query.bindings == [1, 2, 3, 4].map { PostgresBinding($0) })
     }
 
-    @Test("nil is NULL of its type")
-    func null() {
+    @Test func `nil is NULL of its type`() {
         let nothing: String? = nil
         let query: PostgresQuery = "select \(nothing)"
         #expect(query.bindings == [PostgresBinding(nullOf: String.self)])
         #expect(query.bindings[0].bytes == nil)
     }
 
-    @Test("the least recently used statements give way")
-    func statementCache() {
+    @Test func `the least recently used statements give way`() {
         var cache = StatementCache(capacity: 2)
         let keys = (1...3).map { StatementCache.Key(PostgresQuery(unsafeSQL: "select \($0)")) }
         let first = cache.add(keys[0])

@@ -13,33 +13,38 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test(arguments: [0, 1, -1, Int.max, Int.min]) func int8(value: Int) async throws {
+    @Test(arguments: [0, 1, -1, Int.max, Int.min])
+    func `int8 goes there and back`(value: Int) async throws {
         try await roundTrip(value, "bigint")
     }
 
-    @Test(arguments: [Int32.min, 0, .max]) func int4(value: Int32) async throws {
+    @Test(arguments: [Int32.min, 0, .max])
+    func `int4 goes there and back`(value: Int32) async throws {
         try await roundTrip(value, "integer")
     }
-    @Test(arguments: [Int16.min, 0, .max]) func int2(value: Int16) async throws {
+    @Test(arguments: [Int16.min, 0, .max])
+    func `int2 goes there and back`(value: Int16) async throws {
         try await roundTrip(value, "smallint")
     }
 
-    @Test(arguments: [true, false]) func bool(value: Bool) async throws { try await roundTrip(value, "boolean") }
+    @Test(arguments: [true, false])
+    func `bool goes there and back`(value: Bool) async throws { try await roundTrip(value, "boolean") }
 
     @Test(arguments: [0.0, -1.5, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude])
-    func float8(value: Double) async throws { try await roundTrip(value, "double precision") }
+    func `float8 goes there and back`(value: Double) async throws { try await roundTrip(value, "double precision") }
 
     @Test(arguments: ["", "plain", "'; drop table x; --", "ü ⚽️ \n\t\\", String(repeating: "x", count: 1 << 20)])
-    func text(value: String) async throws { try await roundTrip(value, "text") }
+    func `text goes there and back`(value: String) async throws { try await roundTrip(value, "text") }
 
-    @Test(arguments: [[], [0], Array(0...255)] as [[UInt8]]) func bytea(value: [UInt8]) async throws {
+    @Test(arguments: [[], [0], Array(0...255)] as [[UInt8]])
+    func `bytea goes there and back`(value: [UInt8]) async throws {
         try await roundTrip(value, "bytea")
     }
 
-    @Test func uuid() async throws { try await roundTrip(UUID(), "uuid") }
+    @Test func `uuid goes there and back`() async throws { try await roundTrip(UUID(), "uuid") }
 
     @Test(arguments: [0, 946_684_800, 1_671_390_000.123456, 4_102_444_800])
-    func timestamp(seconds: Double) async throws {
+    func `timestamps go there and back`(seconds: Double) async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let date = Date(timeIntervalSince1970: seconds)
         let rows = try await pool.query("select \(date) as v, extract(epoch from \(date))::float8 as epoch")
@@ -48,12 +53,11 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test("json keeps its text, byte for byte")
-    func json() async throws {
+    @Test func `json keeps its text, byte for byte`() async throws {
         try await roundTrip(PostgresJSON(text: #"{"b" : 1.50e3,"a":[12345678901234567890,"\u26bd"]}"#), "json")
     }
 
-    @Test func arrays() async throws {
+    @Test func `arrays go there and back`() async throws {
         try await roundTrip([1, -2, Int.max], "bigint[]")
         try await roundTrip([Int](), "bigint[]")
         try await roundTrip(["a", "", "'\"{},\\"], "text[]")
@@ -63,8 +67,7 @@ struct ValueTests {
         try await roundTrip([true, false], "boolean[]")
     }
 
-    @Test("NULL is nil, and an error that names the column for a type without nil")
-    func null() async throws {
+    @Test func `NULL is nil, and an error that names the column for a type without nil`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let nothing: String? = nil
         let rows = try await pool.query("select \(nothing) as v, 1 as n")
@@ -75,8 +78,7 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test("a column of another type, and one that is not there, are errors")
-    func mismatch() async throws {
+    @Test func `a column of another type, and one that is not there, are errors`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let rows = try await pool.query("select 'x'::text as t, 'infinity'::timestamptz as i, 70000 as big")
         for read in [
@@ -88,8 +90,7 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test("rows decode as tuples by position, with the exact number of columns")
-    func tuples() async throws {
+    @Test func `rows decode as tuples by position, with the exact number of columns`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let rows = try await pool.query("select n::bigint, 'row ' || n from generate_series(1, 3) n")
         #expect(rows.count == 3)

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import WebhookClient
 
-@Suite struct SignatureTests {
+struct SignatureTests {
     /// The example of the Standard Webhooks specification's reference libraries.
     @Test func `the published example comes out`() throws {
         let secret = try #require(WebhookSecret(rawValue: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))

@@ -6,10 +6,7 @@ struct GoAwayReason: Equatable {
     var text: String?
 
     init(debugData: [UInt8]) {
-        guard case .object(let members) = try? JSONValue(parsing: debugData).kind,
-            let member = members.first(where: { $0.name == "reason" }), case .string(let reason) = member.value.kind,
-            !reason.isEmpty
-        else { return }
+        guard let reason = (try? JSONValue(parsing: debugData))?["reason"]?.string, !reason.isEmpty else { return }
         text = String(reason.prefix(100))
     }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSONSyntax
 
 /// What a device reads out of the body of a push (docs/apns.md section 4). It forgives what it can do without.
 struct LivePush: Sendable {
@@ -45,7 +46,7 @@ struct LivePush: Sendable {
         contentState = text("content-state")
         attributesType = string("attributes-type")
         attributes = text("attributes")
-        alert = text("alert") ?? string("alert").map { Array(JSONText.quoted($0).utf8) }
+        alert = text("alert") ?? string("alert").map { Array($0.quotedJSON.utf8) }
         staleDate = date("stale-date")
         dismissalDate = date("dismissal-date")
         relevance = number("relevance-score")

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import HTTP2
+internal import JSONSyntax
 
 /// One port: one environment's requests, and APNs' manners towards a connection. A client that asks for one of Apple's
 /// hosts by name gets that host's environment and service, whatever the port.
@@ -75,6 +76,6 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     }
 
     private static func debugData(_ reason: String) -> [UInt8] {
-        Array("{\"reason\":\(JSONText.quoted(reason))}".utf8)
+        Array("{\"reason\":\(reason.quotedJSON)}".utf8)
     }
 }

@@ -1,4 +1,5 @@
 package import APNsWire
+internal import JSONSyntax
 
 /// What the simulator says to a request.
 package struct SimulatorAnswer: Sendable, Hashable {
@@ -47,7 +48,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
         let time = timestamp.map { ",\"timestamp\":\($0)" } ?? ""
         return Self(
             status: status ?? reason.status ?? 400, headers: [.init(APNsHeader.contentType, "application/json")],
-            body: Array("{\"reason\":\(JSONText.quoted(spelling))\(time)}".utf8), reason: reason)
+            body: Array("{\"reason\":\(spelling.quotedJSON)\(time)}".utf8), reason: reason)
     }
 
     /// The value of the first field of that (lowercase) name.

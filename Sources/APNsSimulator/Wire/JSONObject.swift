@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// The members of one JSON object and of its `aps`, values only as far as a check needs them.
 ///
 /// The simulator keeps bodies as bytes and builds no tree: content state belongs to the app, and only these members have
@@ -46,10 +48,42 @@ struct JSONObject {
     /// - Returns: `nil` for anything else: not JSON (RFC 8259, strictly), not UTF-8, nested too deep, another kind of
     ///   value.
     init?(_ text: [UInt8]) {
-        guard String(validating: text, as: UTF8.self) != nil else { return nil }
-        var scanner = JSONScanner(text, from: 0)
-        guard let members = scanner.document(inner: Self.inner) else { return nil }
-        self.members = members
+        do throws(JSONFault) {
+            var scanner = try JSONScanner(text, maximumDepth: JSONValue.maximumDepth)
+            guard try scanner.start() == .object else { return nil }
+            members = try Self.members(&scanner, inner: Self.inner)
+            try scanner.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    /// - Parameter inner: the member whose members are wanted, too, if it is an object.
+    private static func members(_ scanner: inout JSONScanner, inner: String?) throws(JSONFault) -> [Member] {
+        var members: [Member] = []
+        members.reserveCapacity(4)
+        var more = try scanner.enter(.object)
+        while more {
+            var member = Member(name: try scanner.name(), value: .array)
+            let start = scanner.index
+            switch try scanner.start() {
+            case .null: member.value = .null
+            case .bool(let flag): member.value = .bool(flag)
+            case .number: member.value = .number(try scanner.number())
+            case .string: member.value = .string(try scanner.string())
+            case .array: try scanner.skip(.array)
+            case .object:
+                if member.name == inner {
+                    member.members = try Self.members(&scanner, inner: nil)
+                } else {
+                    try scanner.skip(.object)
+                }
+                member.value = .object(start..<scanner.index)
+            }
+            members.append(member)
+            more = try scanner.advance(in: .object)
+        }
+        return members
     }
 
     private init(members: [Member]) { self.members = members }

@@ -1,3 +1,5 @@
+internal import JSONSyntax
+
 /// A JSON value as a tree: for the control API, files of faults and the state file. What clients of APNs send is never
 /// made a tree of.
 indirect enum JSONValue: Sendable, Hashable {
@@ -17,17 +19,47 @@ indirect enum JSONValue: Sendable, Hashable {
     /// Text that is JSON already, spliced in as it is.
     case raw([UInt8])
 
+    /// Deeper nesting is not read: recursion must stay bounded, whoever sends it.
+    static let maximumDepth = 512
+
     /// Reads a whole JSON text.
     ///
     /// - Returns: `nil` for what is not JSON (RFC 8259, strictly), not UTF-8, nested too deep, or of more than
     ///   `maximumValues`.
     init?(parsing text: [UInt8], maximumValues: Int = .max) {
-        guard String(validating: text, as: UTF8.self) != nil else { return nil }
-        var scanner = JSONScanner(text, from: 0, maximumValues: maximumValues)
-        guard let value = scanner.tree() else { return nil }
-        scanner.skipSpace()
-        guard scanner.index == text.count else { return nil }
-        self = value
+        do throws(JSONFault) {
+            var scanner = try JSONScanner(text, maximumDepth: Self.maximumDepth, maximumValues: maximumValues)
+            try self.init(&scanner)
+            try scanner.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    /// The value that begins here, as a tree.
+    private init(_ scanner: inout JSONScanner) throws(JSONFault) {
+        switch try scanner.start() {
+        case .null: self = .null
+        case .bool(let flag): self = .bool(flag)
+        case .number: self = .number(try scanner.number())
+        case .string: self = .string(try scanner.string())
+        case .array:
+            var values: [JSONValue] = []
+            var more = try scanner.enter(.array)
+            while more {
+                values.append(try JSONValue(&scanner))
+                more = try scanner.advance(in: .array)
+            }
+            self = .array(values)
+        case .object:
+            var members: [Member] = []
+            var more = try scanner.enter(.object)
+            while more {
+                members.append(Member(name: try scanner.name(), value: try JSONValue(&scanner)))
+                more = try scanner.advance(in: .object)
+            }
+            self = .object(members)
+        }
     }
 
     /// As JSON text, without space.
@@ -42,7 +74,7 @@ indirect enum JSONValue: Sendable, Hashable {
         case .null: text += "null".utf8
         case .bool(let value): text += (value ? "true" : "false").utf8
         case .number(let value): text += value.utf8
-        case .string(let value): text += JSONText.quoted(value).utf8
+        case .string(let value): text.append(quoted: value)
         case .array(let values):
             text.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -54,7 +86,7 @@ indirect enum JSONValue: Sendable, Hashable {
             text.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { text.append(UInt8(ascii: ",")) }
-                text += JSONText.quoted(member.name).utf8
+                text.append(quoted: member.name)
                 text.append(UInt8(ascii: ":"))
                 member.value.write(to: &text)
             }
@@ -90,55 +122,5 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     /// An object without the members that are `nil`.
     static func members(_ members: KeyValuePairs<String, JSONValue?>) -> Self {
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
-    }
-}
-
-extension JSONScanner {
-    /// The value that begins here, as a tree.
-    mutating func tree(depth: Int = 0) -> JSONValue? {
-        guard depth < Self.maximumDepth, valuesLeft > 0 else { return nil }
-        valuesLeft -= 1
-        skipSpace()
-        let start = index
-        switch peek {
-        case UInt8(ascii: "{"): return objectTree(depth: depth)
-        case UInt8(ascii: "["): return arrayTree(depth: depth)
-        case UInt8(ascii: "\""): return string().map { .string($0) }
-        case UInt8(ascii: "t"): return word("true") ? .bool(true) : nil
-        case UInt8(ascii: "f"): return word("false") ? .bool(false) : nil
-        case UInt8(ascii: "n"): return word("null") ? .null : nil
-        default: return number() ? .number(text(from: start)) : nil
-        }
-    }
-
-    private mutating func objectTree(depth: Int) -> JSONValue? {
-        guard take(UInt8(ascii: "{")) else { return nil }
-        var members: [JSONValue.Member] = []
-        skipSpace()
-        if take(UInt8(ascii: "}")) { return .object([]) }
-        while true {
-            skipSpace()
-            guard let name = string() else { return nil }
-            skipSpace()
-            guard take(UInt8(ascii: ":")), let value = tree(depth: depth + 1) else { return nil }
-            members.append(.init(name: name, value: value))
-            skipSpace()
-            if take(UInt8(ascii: "}")) { return .object(members) }
-            guard take(UInt8(ascii: ",")) else { return nil }
-        }
-    }
-
-    private mutating func arrayTree(depth: Int) -> JSONValue? {
-        guard take(UInt8(ascii: "[")) else { return nil }
-        var values: [JSONValue] = []
-        skipSpace()
-        if take(UInt8(ascii: "]")) { return .array([]) }
-        while true {
-            guard let value = tree(depth: depth + 1) else { return nil }
-            values.append(value)
-            skipSpace()
-            if take(UInt8(ascii: "]")) { return .array(values) }
-            guard take(UInt8(ascii: ",")) else { return nil }
-        }
     }
 }

@@ -76,6 +76,18 @@ package struct JSONFields {
         return text
     }
 
+    /// What `convert` makes of a string.
+    ///
+    /// - Parameter rule: said of a string that it makes nothing of.
+    package mutating func read<Value>(
+        _ name: String, _ rule: String, required: Bool = false, _ convert: (String) -> Value?
+    ) -> Value? {
+        guard let text = text(name, required: required) else { return nil }
+        let value = convert(text)
+        if value == nil { fault(name, rule) }
+        return value
+    }
+
     /// A whole number within `range`.
     package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let value = value(name) else { return nil }

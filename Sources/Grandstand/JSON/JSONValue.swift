@@ -44,3 +44,17 @@ package struct JSONValue: Sendable {
         }
     }
 }
+
+extension JSONValue {
+    /// A member of an object; `nil` when there is none of that name, and of anything else.
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = kind else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// The text of a string; `nil` of anything else.
+    package var string: String? { if case .string(let text) = kind { text } else { nil } }
+
+    /// The elements of an array; `nil` of anything else.
+    package var elements: [JSONValue]? { if case .array(let elements) = kind { elements } else { nil } }
+}

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSONSyntax
 
 /// Writes JSON text member by member: the order is the author's, absent values are written as `null` or left out as the
 /// call says, and JSON of the user's is spliced as it is.
@@ -26,7 +27,7 @@ package struct JSONWriter: Sendable {
 
     package mutating func string(_ value: String) {
         separate()
-        JSONText.append(quoted: value, to: &bytes)
+        bytes.append(quoted: value)
     }
 
     package mutating func integer(_ value: Int) {
@@ -62,7 +63,7 @@ package struct JSONWriter: Sendable {
     /// Writes a member's name that is not known at compile time.
     package mutating func name(dynamic name: String) {
         separate()
-        JSONText.append(quoted: name, to: &bytes)
+        bytes.append(quoted: name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }

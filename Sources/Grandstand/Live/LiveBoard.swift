@@ -16,10 +16,7 @@ package struct LiveBoard: Sendable, Hashable {
 
     /// Names the board's content, on every replica alike: who has seen this tag has missed nothing.
     package var tag: String {
-        let hash = JSONWriter.text(self).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
-        }
-        return String(hash, radix: 16)
+        String(FNV.hash(JSONWriter.text(self)), radix: 16)
     }
 
     /// What makes this board of an `earlier` one, the oldest broadcast first.

@@ -22,3 +22,14 @@ package protocol APNsGateway: Sendable {
     /// Whether the key file that signs for `credentials` can be used.
     func keyFile(of credentials: Credentials) async -> KeyFileState
 }
+
+extension APNsGateway {
+    /// The state of the key files that sign for an app.
+    package func keyFiles(of app: App) async -> [APNsEnvironment: KeyFileState] {
+        var states: [APNsEnvironment: KeyFileState] = [:]
+        for environment in APNsEnvironment.allCases {
+            states[environment] = await keyFile(of: app.credentials(in: environment))
+        }
+        return states
+    }
+}

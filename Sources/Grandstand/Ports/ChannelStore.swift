@@ -71,6 +71,22 @@ package protocol ChannelStore: Sendable {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota]
 }
 
+extension ChannelStore {
+    /// A channel of the ledger.
+    ///
+    /// - Throws: `app-not-found`, `channel-not-found`.
+    package func recorded(
+        _ id: UUID, of app: Audience.Selector, among apps: any AppStore
+    ) async throws -> Channel {
+        if let channel = try await channel(id, of: app.bundleID, in: app.environment) { return channel }
+        _ = try await apps.registered(app.bundleID)
+        throw Problem(
+            .channelNotFound,
+            "\(app.bundleID) has no channel \(id.uuidString.lowercased()) in \(app.environment.rawValue). Paths take id, "
+                + "not Apple's channelId.")
+    }
+}
+
 /// A channel to be.
 package struct ChannelDraft: Sendable, Hashable {
     package var bundleID: BundleID

@@ -42,6 +42,17 @@ extension EventStore {
 }
 
 extension EventStore {
+    /// The event of this key, for who reaches it.
+    ///
+    /// - Throws: `event-not-found`; `forbidden` when it has audiences out of reach.
+    package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {
+        guard let event = try await event(key, now: now) else {
+            throw Problem(.eventNotFound, "There is no event \(key).")
+        }
+        guard reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw reach.refusal }
+        return event
+    }
+
     /// The same, whatever is there.
     package func put(
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date

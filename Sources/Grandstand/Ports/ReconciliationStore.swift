@@ -61,6 +61,20 @@ package protocol ReconciliationStore: Sendable {
     func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]>
 }
 
+extension ReconciliationStore {
+    /// - Throws: `app-not-found`, `reconciliation-not-found`.
+    package func kept(
+        _ id: UUID, of app: Audience.Selector, among apps: any AppStore
+    ) async throws -> [UInt8] {
+        if let report = try await report(id, of: app) { return report }
+        _ = try await apps.registered(app.bundleID)
+        throw Problem(
+            .reconciliationNotFound,
+            "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "
+                + "last 50 are kept.")
+    }
+}
+
 /// The right to reconcile one app and environment.
 package struct ReconciliationRun: Sendable, Hashable {
     package var id: UUID

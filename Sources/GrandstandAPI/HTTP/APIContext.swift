@@ -9,6 +9,8 @@ package struct APIContext: RequestContext, Sendable {
     package var requestID: String
     /// Whose key it was; `nil` on routes without authentication.
     package var key: APIKey?
+    /// The query's parameters, those that the route knows and no others.
+    var query = QueryParameters()
     /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
     /// bits, for who has one address of those has all.
     package let address: String

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Grandstand
+package import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -23,8 +23,8 @@ struct Gate: Sendable {
         let key = try await identify(String(secret), context, for: route.access)
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
-        if let bundleID = context.parameters.get("bundleId").flatMap(Self.bundleID), !key.covers(bundleID) {
-            throw Problem.bound(key)
+        if let bundleID = BundleID(rawValue: context.text("bundleId")), !key.covers(bundleID) {
+            throw key.reach.refusal
         }
         return key
     }
@@ -77,8 +77,6 @@ struct Gate: Sendable {
             retryAfter: standing.reset)
     }
 
-    private static func bundleID(_ raw: String) -> BundleID? { BundleID(rawValue: PercentEncoding.decode(raw) ?? raw) }
-
     /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
     static func bearer(_ header: String?) -> Substring? {
         guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2,
@@ -92,25 +90,16 @@ extension APIContext {
     /// Whether the request's key is of the kind that lies in apps, where strangers read it.
     var isOfClientApp: Bool { key?.isForClientApps ?? true }
 
-    /// Whose things this request reaches. The gate lets in nobody without a key where this is asked for.
-    var reach: AppReach { key?.reach ?? .only([]) }
-
-    /// - Throws: `forbidden` when the request's key is for another app.
-    func requireCover(of bundleID: BundleID) throws(Problem) {
-        guard let key, !key.covers(bundleID) else { return }
-        throw Problem.bound(key)
-    }
-
-    /// - Throws: `forbidden` when the request's key is bound to one app and this concerns all of them.
-    func requireAllApps() throws(Problem) {
-        guard let key, key.bundleID != nil else { return }
-        throw Problem.bound(key)
+    /// - Parameter bundleID: whose it is; `nil`: no single app's, and so only within a reach without limits.
+    /// - Throws: `forbidden`.
+    func requireCover(of bundleID: BundleID?) throws(Problem) {
+        guard reach == .all || bundleID.map(reach.covers) ?? false else { throw reach.refusal }
     }
 }
 
-extension Problem {
-    /// What a key hears that is for another app.
-    fileprivate static func bound(_ key: APIKey) -> Problem {
-        Problem(.forbidden, "The key \(key.name) is for \(key.bundleID?.rawValue ?? "another app") only.")
-    }
+extension APIContext: PathReading {
+    package func parameter(_ name: String) -> String? { parameters.get(name) }
+
+    /// Whose things this request reaches. The gate lets in nobody without a key where this is asked for.
+    package var reach: AppReach { key?.reach ?? .only([]) }
 }

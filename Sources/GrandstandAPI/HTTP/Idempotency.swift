@@ -98,7 +98,7 @@ struct Idempotency: Sendable {
 
 extension Response {
     /// The body's bytes, for a body that is made of bytes already.
-    fileprivate func bytes() async throws -> [UInt8] {
+    func bytes() async throws -> [UInt8] {
         let collected = Collector.Bytes()
         try await body.write(Collector(bytes: collected))
         return collected.value

@@ -8,23 +8,11 @@ internal import NIOCore
 // How paths, queries and bodies are read: precisely, or refused.
 
 extension APIContext {
-    /// The bundle ID in the path.
-    ///
-    /// - Throws: `app-not-found` for text that cannot be one; `forbidden` for a key of another app.
-    func bundleID() throws(Problem) -> BundleID {
-        let text = path("bundleId")
-        guard let bundleID = BundleID(rawValue: text) else {
-            throw Problem(.appNotFound, "\(JSONText.quoted(text)) cannot be a bundle ID. \(BundleID.rule)")
-        }
-        try requireCover(of: bundleID)
-        return bundleID
-    }
-
     /// The bundle ID of an app to be written: text that cannot be one is the caller's mistake, not an absent app.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func bundleIDToWrite() throws(Problem) -> BundleID {
-        guard let bundleID = BundleID(rawValue: path("bundleId")) else {
+        guard let bundleID = BundleID(rawValue: text("bundleId")) else {
             throw Problem(
                 .invalidRequest, "The path's bundle ID is not one. \(BundleID.rule)",
                 errors: [FieldError(pointer: "bundleId", detail: BundleID.rule)])
@@ -37,46 +25,12 @@ extension APIContext {
     ///
     /// - Throws: `invalid-request`.
     func eventKeyToWrite() throws(Problem) -> EventKey {
-        guard let key = EventKey(rawValue: path("key")) else {
+        guard let key = EventKey(rawValue: text("key")) else {
             throw Problem(
                 .invalidRequest, "The path's event key is not one. \(EventKey.rule)",
                 errors: [FieldError(pointer: "key", detail: EventKey.rule)])
         }
         return key
-    }
-
-    /// - Throws: `not-found` for anything but Apple's two environments.
-    func environment() throws(Problem) -> APNsEnvironment {
-        let text = path("environment")
-        guard let environment = APNsEnvironment(rawValue: text) else {
-            throw Problem(
-                .notFound, "\(JSONText.quoted(text)) is no environment; there are development and production.",
-                errors: [FieldError(pointer: "environment", detail: "development or production was expected.")])
-        }
-        return environment
-    }
-
-    /// - Throws: `event-not-found` for text that cannot be an event key.
-    func eventKey() throws(Problem) -> EventKey {
-        let text = path("key")
-        guard let key = EventKey(rawValue: text) else {
-            throw Problem(.eventNotFound, "\(JSONText.quoted(text)) cannot be an event key. \(EventKey.rule)")
-        }
-        return key
-    }
-
-    /// A UUID in the path; text that is none names nothing.
-    func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
-        guard let id = UUID(uuidString: path(name)) else {
-            throw Problem(kind, "\(JSONText.quoted(path(name))) is not an ID of ours; those are UUIDs.")
-        }
-        return id
-    }
-
-    /// A path parameter, percent-decoded; text that does not decode stays as it came.
-    private func path(_ name: String) -> String {
-        let raw = parameters.get(name) ?? ""
-        return PercentEncoding.decode(raw) ?? raw
     }
 }
 
@@ -114,17 +68,15 @@ extension Request {
     private static func tooLarge(_ limit: Int) -> Problem {
         Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.", members: [("limit", .integer(limit))])
     }
-
-    /// The query's parameters; a name this operation does not know, or one twice, is a fault.
-    func query(_ known: String...) throws(Problem) -> QueryParameters {
-        try QueryParameters(uri.query ?? "", known: known)
-    }
 }
 
 /// The query of a URI, read precisely.
-struct QueryParameters {
+struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
+    init() {}
+
+    /// - Throws: `unknown-field` for a name that is not known, or stands twice.
     init(_ query: String, known: [String]) throws(Problem) {
         var errors: [FieldError] = []
         for pair in query.split(separator: "&") {

@@ -34,6 +34,8 @@ struct Route: Sendable {
     /// Hummingbird's syntax: `/v1/apps/:bundleId`.
     let path: String
     let access: Access
+    /// Names its query may have.
+    let query: [String]
     /// Bytes a body may have.
     let bodyLimit: Int
     /// Whether `Idempotency-Key` means something here; for a POST that only reads it does not.
@@ -43,12 +45,14 @@ struct Route: Sendable {
     let prepare: Preparation
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = Route.standardBodyLimit,
-        keepsAnswers: Bool = true, recover: Recovery? = nil, _ handler: @escaping Handler
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, query: [String] = [],
+        bodyLimit: Int = Route.standardBodyLimit, keepsAnswers: Bool = true, recover: Recovery? = nil,
+        _ handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.access = access
+        self.query = query
         self.bodyLimit = bodyLimit
         self.keepsAnswers = keepsAnswers
         self.recover = recover
@@ -62,6 +66,7 @@ struct Route: Sendable {
         self.method = method
         self.path = path
         self.access = access
+        query = []
         self.bodyLimit = bodyLimit
         keepsAnswers = true
         recover = nil
@@ -119,6 +124,10 @@ struct RouteTable: Sendable {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 var context = context
                 context.key = try await gate.admit(request, context, to: route)
+                // What probes send along is nobody's business.
+                if route.access != .open {
+                    context.query = try QueryParameters(request.uri.query ?? "", known: route.query)
+                }
                 return try await idempotency.answer(request, context, route)
             }
         }
@@ -135,12 +144,15 @@ package struct APIOperation: Sendable, Hashable {
     /// One of them is enough; empty: no key or any key will do.
     package var scopes: Set<APIKey.Scope>
     package var needsKey: Bool
+    /// Names its query may have.
+    package var query: Set<String>
 
     init(_ route: Route) {
         method = route.method.rawValue
         path = route.path.split(separator: "/", omittingEmptySubsequences: false)
             .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
         needsKey = route.access != .open
+        query = Set(route.query)
         scopes =
             switch route.access {
             case .open, .anyKey: []

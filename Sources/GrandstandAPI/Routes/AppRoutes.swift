@@ -13,14 +13,13 @@ struct AppRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.put, "/v1/apps/:bundleId", .scope(.admin), put),
-            Route(.get, "/v1/apps", .anyKey, list),
+            Route(.get, "/v1/apps", .anyKey, query: ["limit", "cursor"], list),
             Route(.get, "/v1/apps/:bundleId", .anyKey, get),
             Route(.delete, "/v1/apps/:bundleId", .scope(.admin), delete),
         ]
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let bundleID = try context.bundleIDToWrite()
         let condition = try request.writeCondition()
         let draft = try AppDraft(try await request.json())
@@ -33,7 +32,7 @@ struct AppRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let page = try await apps.apps(try request.query("limit", "cursor").page(), within: context.reach)
+        let page = try await apps.apps(try context.query.page(), within: context.reach)
         if context.isOfClientApp {
             return .json(Page(items: page.items.map(AppNameView.init), nextCursor: page.nextCursor))
         }
@@ -43,7 +42,6 @@ struct AppRoutes: Sendable {
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let bundleID = try context.bundleID()
         let app = try await apps.registered(bundleID)
         if context.isOfClientApp { return .json(AppNameView(app: app), headers: .version(app.version)) }
@@ -51,19 +49,14 @@ struct AppRoutes: Sendable {
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         try await apps.delete(try context.bundleID(), by: context.actor, now: now())
         return .noContent
     }
 
     private func view(_ app: App) async throws -> AppView {
-        var keyFiles: [APNsEnvironment: KeyFileState] = [:]
-        for environment in APNsEnvironment.allCases {
-            keyFiles[environment] = await gateway.keyFile(of: app.credentials(in: environment))
-        }
         // What APNs does as documented is no quirk.
         let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
-        return AppView(app: app, keyFiles: keyFiles, quirks: departures)
+        return AppView(app: app, keyFiles: await gateway.keyFiles(of: app), quirks: departures)
     }
 }
 
@@ -99,11 +92,8 @@ struct AppDraft {
     private static func identifier(
         _ name: String, _ fields: inout JSONFields, required: Bool = false
     ) -> String? {
-        guard let text = fields.text(name, required: required) else { return nil }
-        guard Credentials.isIdentifier(text) else {
-            fields.fault(name, "Apple's 10 letters and digits were expected.")
-            return nil
+        fields.read(name, "Apple's 10 letters and digits were expected.", required: required) { text in
+            Credentials.isIdentifier(text) ? text : nil
         }
-        return text
     }
 }

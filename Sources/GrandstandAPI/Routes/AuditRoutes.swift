@@ -7,10 +7,16 @@ internal import Hummingbird
 struct AuditRoutes: Sendable {
     let log: any AuditLog
 
-    var routes: [Route] { [Route(.get, "/v1/audit-log", .scope(.operate), list)] }
+    var routes: [Route] {
+        [
+            Route(
+                .get, "/v1/audit-log", .scope(.operate),
+                query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], list)
+        ]
+    }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor", "actor", "action", "bundleId", "from", "to")
+        let query = context.query
         var filter = AuditFilter(
             actor: query["actor"], action: try query.choice("action"),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),

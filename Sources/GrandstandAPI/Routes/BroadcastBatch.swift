@@ -22,11 +22,7 @@ struct BroadcastBatch: Sendable {
         _ value: JSONValue, _ pointer: String, _ actor: AuditActor
     ) throws(Problem) -> BroadcastIntake {
         var fields = JSONFields(value, pointer: pointer)
-        let key = fields.text("eventKey", required: true).flatMap { text in
-            let key = EventKey(rawValue: text)
-            if key == nil { fields.fault("eventKey", EventKey.rule) }
-            return key
-        }
+        let key = fields.read("eventKey", EventKey.rule, required: true, EventKey.init)
         let request = BroadcastRequest.read(&fields)
         try fields.finish()
         // A missing key was a fault.

@@ -21,14 +21,13 @@ struct BroadcastRoutes: Sendable {
                 prepare: prepareBatch),
             Route(
                 .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
-            Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), list),
+            Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), query: ["limit", "cursor"], list),
             Route(.get, "/v1/broadcasts/:id", .scope(.organise), get),
             Route(.delete, "/v1/broadcasts/:id", .scope(.organise), cancel),
         ]
     }
 
     private func accept(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let key = try context.eventKey()
         let broadcast = try BroadcastRequest(body: try await request.json())
         let wanted = BroadcastIntake(.event(key), request: broadcast, by: context.actor, within: context.reach)
@@ -36,7 +35,6 @@ struct BroadcastRoutes: Sendable {
     }
 
     private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
-        _ = try request.query()
         let batch = try BroadcastBatch(
             body: try await request.json(upTo: BroadcastBatch.maximumBytes), by: context.actor)
         return Route.Prepared(turn: intake.turn(for: batch.items.count)) { try await accept(batch, context) }
@@ -61,7 +59,6 @@ struct BroadcastRoutes: Sendable {
     }
 
     private func acceptForChannel(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let channel = try await channel(context)
         let broadcast = try BroadcastRequest(body: try await request.json())
         guard broadcast.audiences == nil else {
@@ -76,12 +73,8 @@ struct BroadcastRoutes: Sendable {
 
     /// The channel a request may send to by itself.
     private func channel(_ context: APIContext) async throws -> Channel {
-        let bundleID = try context.bundleID()
-        let id = try context.id(orThrow: .channelNotFound)
-        guard let channel = try await channels.channel(id, of: bundleID, in: try context.environment()) else {
-            _ = try await apps.registered(bundleID)
-            throw Problem(.channelNotFound, "\(bundleID) has no channel \(id.uuidString.lowercased()) here.")
-        }
+        let channel = try await channels.recorded(
+            try context.id(orThrow: .channelNotFound), of: try context.app(), among: apps)
         if let key = channel.eventKey {
             throw Problem(
                 .channelInUse, "The channel belongs to the event \(key): send to /v1/events/\(key)/broadcasts.")
@@ -96,19 +89,16 @@ struct BroadcastRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let page = try request.query("limit", "cursor").page()
-        let key = try context.eventKey()
-        try await requireCover(of: key, context)
-        return .json(try await outbox.broadcasts(of: key, within: context.reach, page))
+        let page = try context.query.page()
+        let event = try await events.declared(try context.eventKey(), within: context.reach, now: now())
+        return .json(try await outbox.broadcasts(of: event.specification.key, within: context.reach, page))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         return .json(try await broadcast(context))
     }
 
     private func cancel(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let id = try context.id(orThrow: .broadcastNotFound)
         let withdrawal = try await outbox.cancel(id, within: context.reach, by: context.actor, now: now())
         guard let isWithdrawn = withdrawal else { throw Problem.broadcastNotFound(id) }
@@ -127,13 +117,6 @@ struct BroadcastRoutes: Sendable {
             throw Problem.broadcastNotFound(id)
         }
         return broadcast
-    }
-
-    private func requireCover(of key: EventKey, _ context: APIContext) async throws {
-        guard let event = try await events.event(key, now: now()) else {
-            throw Problem(.eventNotFound, "There is no event \(key).")
-        }
-        try context.requireCover(of: event)
     }
 }
 

@@ -15,14 +15,15 @@ struct ChannelRoutes: Sendable {
         return [
             Route(.post, base, .scope(.operate), recover: recover, create),
             Route(.post, base + "/import", .scope(.operate), recover: recover, importChannel),
-            Route(.get, base, .scope(.operate), list),
-            Route(.get, base + "/:id", .scope(.operate), get),
-            Route(.delete, base + "/:id", .scope(.operate), delete),
+            Route(
+                .get, base, .scope(.operate),
+                query: ["limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed"], list),
+            Route(.get, base + "/:id", .scope(.operate), query: ["verify"], get),
+            Route(.delete, base + "/:id", .scope(.operate), query: ["force"], delete),
         ]
     }
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         var fields = JSONFields(try await request.json())
@@ -49,17 +50,12 @@ struct ChannelRoutes: Sendable {
     }
 
     private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         var fields = JSONFields(try await request.json())
         let channelID = fields.text("channelId", required: true, maximum: 1_024)
         let label = fields.text("label")
-        let eventKey = fields.text("eventKey").flatMap { text in
-            let key = EventKey(rawValue: text)
-            if key == nil { fields.fault("eventKey", EventKey.rule) }
-            return key
-        }
+        let eventKey = fields.read("eventKey", EventKey.rule, EventKey.init)
         // It travels to Apple in a header.
         if let channelID, !channelID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
@@ -72,7 +68,7 @@ struct ChannelRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed")
+        let query = context.query
         let filter = ChannelFilter(
             state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
@@ -97,33 +93,20 @@ struct ChannelRoutes: Sendable {
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        let verify = try request.query("verify").flag("verify")
-        let channel = try await channel(context)
+        let verify = try context.query.flag("verify")
+        let id = try context.id(orThrow: .channelNotFound)
+        let channel = try await channels.recorded(id, of: try context.app(), among: apps)
         return .json(VerifiedChannel(channel: channel, verification: verify ? try await desk.verify(channel) : nil))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        let force = try request.query("force").flag("force")
+        let force = try context.query.flag("force")
         let bundleID = try context.bundleID()
         _ = try await apps.registered(bundleID)
         try await desk.delete(
             try context.id(orThrow: .channelNotFound), of: bundleID, in: try context.environment(), force: force,
             by: context.actor)
         return .noContent
-    }
-
-    private func channel(_ context: APIContext) async throws -> Channel {
-        let bundleID = try context.bundleID()
-        let environment = try context.environment()
-        let id = try context.id(orThrow: .channelNotFound)
-        guard let channel = try await channels.channel(id, of: bundleID, in: environment) else {
-            _ = try await apps.registered(bundleID)
-            throw Problem(
-                .channelNotFound,
-                "\(bundleID) has no channel \(id.uuidString.lowercased()) in \(environment.rawValue). Paths take id, "
-                    + "not Apple's channelId.")
-        }
-        return channel
     }
 }
 

@@ -12,14 +12,15 @@ struct EventRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.put, "/v1/events/:key", .scope(.organise), put),
-            Route(.get, "/v1/events", .scope(.organise), list),
+            Route(
+                .get, "/v1/events", .scope(.organise),
+                query: ["limit", "cursor", "state", "kind", "bundleId", "from", "to"], list),
             Route(.get, "/v1/events/:key", .scope(.organise), get),
             Route(.delete, "/v1/events/:key", .scope(.organise), delete),
         ]
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let key = try context.eventKeyToWrite()
         let condition = try request.writeCondition()
         let specification = try EventSpecification(key: key, body: try await request.json())
@@ -30,7 +31,7 @@ struct EventRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor", "state", "kind", "bundleId", "from", "to")
+        let query = context.query
         let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
         if let bundleID {
             try context.requireCover(of: bundleID)
@@ -43,32 +44,14 @@ struct EventRoutes: Sendable {
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
-        let event = try await event(context)
+        let event = try await events.declared(try context.eventKey(), within: context.reach, now: now())
         return .json(event, headers: .version(event.version))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         try await events.cancel(
             try context.eventKey(), within: context.reach, by: context.actor, now: now())
         return .noContent
-    }
-
-    private func event(_ context: APIContext) async throws -> Event {
-        let key = try context.eventKey()
-        guard let event = try await events.event(key, now: now()) else {
-            throw Problem(.eventNotFound, "There is no event \(key).")
-        }
-        try context.requireCover(of: event)
-        return event
-    }
-}
-
-extension APIContext {
-    /// - Throws: `forbidden` when the event has audiences that the request's key does not reach.
-    func requireCover(of event: Event) throws(Problem) {
-        guard reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw reach.refusal }
     }
 }
 
@@ -117,12 +100,5 @@ extension EventSpecification {
 
 extension JSONFields {
     /// A required bundle ID.
-    mutating func bundleID(_ name: String) -> BundleID? {
-        guard let text = text(name, required: true) else { return nil }
-        guard let bundleID = BundleID(rawValue: text) else {
-            fault(name, BundleID.rule)
-            return nil
-        }
-        return bundleID
-    }
+    mutating func bundleID(_ name: String) -> BundleID? { read(name, BundleID.rule, required: true, BundleID.init) }
 }

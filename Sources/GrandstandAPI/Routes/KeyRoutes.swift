@@ -10,7 +10,7 @@ struct KeyRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/keys", .scope(.admin), create),
-            Route(.get, "/v1/keys", .scope(.admin), list),
+            Route(.get, "/v1/keys", .scope(.admin), query: ["limit", "cursor"], list),
             Route(.get, "/v1/keys/:id", .scope(.admin), get),
             Route(.delete, "/v1/keys/:id", .scope(.admin), revoke),
             Route(.post, "/v1/keys/:id/rotations", .scope(.admin), rotate),
@@ -21,20 +21,15 @@ struct KeyRoutes: Sendable {
     private static let overlap = 86_400
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let draft = try KeyDraft(body: try await request.json(), now: now())
-        if let bundleID = draft.bundleID {
-            try context.requireCover(of: bundleID)
-        } else {
-            try context.requireAllApps()
-        }
+        try context.requireCover(of: draft.bundleID)
         return .json(
             IssuedKeyView(issued: try await ledger.create(draft, by: context.actor, now: now()), now: now()),
             status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let page = try request.query("limit", "cursor").page()
+        let page = try context.query.page()
         let listings = try await ledger.keys(of: context.key?.bundleID, page)
         let now = now()
         return .json(
@@ -42,12 +37,10 @@ struct KeyRoutes: Sendable {
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         return .json(KeyView(listing: try await listing(context), now: now()))
     }
 
     private func revoke(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let key = try await listing(context).key
         // Once more changes nothing: a client that did not hear the first answer is content, too.
         _ = try await ledger.revoke(key.id, by: context.actor, now: now())
@@ -55,7 +48,6 @@ struct KeyRoutes: Sendable {
     }
 
     private func rotate(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let key = try await listing(context).key
         var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
         let overlap = fields.integer("overlapSeconds", in: 0...2_592_000) ?? Self.overlap
@@ -76,11 +68,7 @@ struct KeyRoutes: Sendable {
         guard let listing = try await ledger.key(id) else {
             throw Problem(.keyNotFound, "There is no key \(id.uuidString.lowercased()).")
         }
-        if let bundleID = listing.key.bundleID {
-            try context.requireCover(of: bundleID)
-        } else {
-            try context.requireAllApps()
-        }
+        try context.requireCover(of: listing.key.bundleID)
         return listing
     }
 }
@@ -90,11 +78,7 @@ extension KeyDraft {
     init(body: JSONValue, now: Date) throws(Problem) {
         var fields = JSONFields(body)
         let name = fields.text("name", required: true)
-        let bundleID = fields.text("bundleId").flatMap { text in
-            let bundleID = BundleID(rawValue: text)
-            if bundleID == nil { fields.fault("bundleId", BundleID.rule) }
-            return bundleID
-        }
+        let bundleID = fields.read("bundleId", BundleID.rule, BundleID.init)
         let expiresAt = fields.date("expiresAt")
         if let expiresAt, expiresAt <= now { fields.fault("expiresAt", "A time to come was expected.") }
         var scopes: Set<APIKey.Scope> = []

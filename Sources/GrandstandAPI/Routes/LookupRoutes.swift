@@ -16,15 +16,16 @@ struct LookupRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, Self.path, Self.access, lookup),
+            Route(.get, Self.path, Self.access, query: ["include"], lookup),
             // It reads only, and strangers have its keys: what they send is not stored.
             Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, keepsAnswers: false, batch),
         ]
     }
 
     private func lookup(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("include")
-        let wantsState = try query.read("include", "contentState was expected.") { $0 == "contentState" ? true : nil }
+        let wantsState = try context.query.read("include", "contentState was expected.") {
+            $0 == "contentState" ? true : nil
+        }
         let key = try context.eventKey()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
@@ -57,7 +58,6 @@ struct LookupRoutes: Sendable {
     }
 
     private func batch(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         let texts = try Self.keys(try await request.json())

@@ -14,9 +14,7 @@ struct QuirkRoutes: Sendable {
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
-        let bundleID = try context.bundleID()
-        let environment = try context.environment()
+        let target = try context.app()
         let name = try name(context)
         var fields = JSONFields(try await request.json())
         let value = fields.text("value", required: true)
@@ -24,19 +22,19 @@ struct QuirkRoutes: Sendable {
             fields.fault("value", "One of \(name.values.joined(separator: ", ")) was expected.")
         }
         try fields.finish()
-        let app = try await apps.registered(bundleID)
+        let app = try await apps.registered(target.bundleID)
         // The documented behaviour, set by hand, may be found wrong again; a departure stays until it is set back.
         let isDocumented = value == name.documented
         let quirk = Quirk(
-            environment: environment, name: name, value: value ?? name.documented, learnedAt: now(),
+            environment: target.environment, name: name, value: value ?? name.documented, learnedAt: now(),
             evidence: "set by \(context.actor.text)", believedUntil: isDocumented ? now() : nil)
         try await quirks.conclude(
-            quirk, for: Audience.Selector(bundleID: app.bundleID, environment: environment), by: context.actor)
+            quirk, for: Audience.Selector(bundleID: app.bundleID, environment: target.environment), by: context.actor)
         return .json(quirk)
     }
 
     private func name(_ context: APIContext) throws(Problem) -> Quirk.Name {
-        let text = context.parameters.get("quirk") ?? ""
+        let text = context.text("quirk")
         guard let name = Quirk.Name(rawValue: text) else {
             throw Problem(
                 .notFound,

@@ -11,7 +11,6 @@ struct QuotaRoutes: Sendable {
     var routes: [Route] { [Route(.get, "/v1/quotas", .scope(.operate), list)] }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let quotas = try await channels.quotas(now: now(), tenure: tenure)
         let visible = quotas.filter { context.key?.covers($0.bundleID) ?? false }
         return .json(Page(items: visible, nextCursor: nil))

@@ -16,14 +16,13 @@ struct ReconciliationRoutes: Sendable {
         return [
             // Nothing is begun that a repetition could take up: an interrupted run is simply run again.
             Route(.post, base, .scope(.operate), recover: { _, _ in nil }, create),
-            Route(.get, base, .scope(.operate), list),
+            Route(.get, base, .scope(.operate), query: ["limit", "cursor"], list),
             Route(.get, base + "/:id", .scope(.operate), get),
         ]
     }
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
-        let app = try app(context)
+        let app = try context.app()
         var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
         let apply = fields.flag("apply") ?? false
         let adopt = fields.flag("adopt") ?? false
@@ -37,29 +36,16 @@ struct ReconciliationRoutes: Sendable {
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor")
-        let app = try app(context)
+        let app = try context.app()
         _ = try await apps.registered(app.bundleID)
-        let page = try await store.reports(of: app, try query.page())
+        let page = try await store.reports(of: app, try context.query.page())
         return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
-        let app = try app(context)
+        let app = try context.app()
         let id = try context.id(orThrow: .reconciliationNotFound)
-        guard let report = try await store.report(id, of: app) else {
-            _ = try await apps.registered(app.bundleID)
-            throw Problem(
-                .reconciliationNotFound,
-                "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "
-                    + "last 50 are kept.")
-        }
-        return .json(bytes: report)
-    }
-
-    private func app(_ context: APIContext) throws(Problem) -> Audience.Selector {
-        Audience.Selector(bundleID: try context.bundleID(), environment: try context.environment())
+        return .json(bytes: try await store.kept(id, of: app, among: apps))
     }
 }
 

@@ -18,12 +18,8 @@ struct StreamRoutes: Sendable {
     private var route: Route { Route(.get, "/v1/events/:key/stream", .scope(.organise), stream) }
 
     private func stream(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let key = try context.eventKey()
-        guard let event = try await events.event(key, now: now()) else {
-            throw Problem(.eventNotFound, "There is no event \(key).")
-        }
-        try context.requireCover(of: event)
+        _ = try await events.declared(key, within: context.reach, now: now())
         guard let reader = context.key else { throw Problem(.unauthenticated, "A stream needs a key.") }
         let subject = LiveSubject(key, within: context.reach)
         let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)

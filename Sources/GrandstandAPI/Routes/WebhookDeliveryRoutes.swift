@@ -9,21 +9,23 @@ struct WebhookDeliveryRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/v1/webhooks/:id/deliveries", WebhookRoutes.access, list),
+            Route(
+                .get, "/v1/webhooks/:id/deliveries", WebhookRoutes.access,
+                query: ["limit", "cursor", "state", "topic"],
+                list),
             Route(.get, "/v1/webhooks/:id/deliveries/:delivery", WebhookRoutes.access, get),
             Route(.post, "/v1/webhooks/:id/deliveries/:delivery/replay", WebhookRoutes.access, replay),
         ]
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor", "state", "topic")
+        let query = context.query
         let filter = WebhookDeliveryFilter(state: try query.choice("state"), topic: try query.choice("topic"))
         let webhook = try await webhooks.webhook(for: context)
         return .json(try await webhooks.deliveries(of: webhook.id, where: filter, try query.page()))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let webhook = try await webhooks.webhook(for: context)
         let id = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
         guard let log = try await webhooks.delivery(id, of: webhook.id) else { throw Self.notFound(id) }
@@ -31,7 +33,6 @@ struct WebhookDeliveryRoutes: Sendable {
     }
 
     private func replay(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let webhook = try await webhooks.webhook(for: context)
         let id = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
         guard let delivery = try await webhooks.replay(id, of: webhook.id, now: now()) else { throw Self.notFound(id) }

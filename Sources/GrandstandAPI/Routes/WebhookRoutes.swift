@@ -14,7 +14,7 @@ struct WebhookRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/webhooks", Self.access, create),
-            Route(.get, "/v1/webhooks", Self.access, list),
+            Route(.get, "/v1/webhooks", Self.access, query: ["limit", "cursor"], list),
             Route(.get, "/v1/webhooks/:id", Self.access, get),
             Route(.put, "/v1/webhooks/:id", Self.access, put),
             Route(.delete, "/v1/webhooks/:id", Self.access, delete),
@@ -24,29 +24,25 @@ struct WebhookRoutes: Sendable {
     }
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let draft = try draft(try await request.json(), context)
         let (webhook, secret) = try await webhooks.create(draft, by: context.actor, now: now())
         return .json(WebhookView(webhook: webhook, secret: secret), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
-        let query = try request.query("limit", "cursor")
         let filter = WebhookFilter(
             topics: Set(WebhookTopic.allCases.filter { context.key?.hears($0) ?? false }),
             bundleID: context.key?.bundleID)
-        let page = try await webhooks.webhooks(where: filter, try query.page())
+        let page = try await webhooks.webhooks(where: filter, try context.query.page())
         return .json(Page(items: page.items.map { WebhookView(webhook: $0) }, nextCursor: page.nextCursor))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let webhook = try await webhooks.webhook(for: context)
         return .json(WebhookView(webhook: webhook), headers: .version(webhook.version))
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let draft = try draft(try await request.json(), context)
         let present = try await webhooks.webhook(for: context)
         let replaced = try await webhooks.replace(
@@ -58,7 +54,6 @@ struct WebhookRoutes: Sendable {
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let webhook = try await webhooks.webhook(for: context)
         guard try await webhooks.delete(webhook.id, by: context.actor, now: now()) else {
             throw Problem.webhookNotFound(webhook.id)
@@ -67,7 +62,6 @@ struct WebhookRoutes: Sendable {
     }
 
     private func rotate(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
         let overlap = fields.integer("overlapSeconds", in: 0...7 * 86_400) ?? 86_400
         try fields.finish()
@@ -80,7 +74,6 @@ struct WebhookRoutes: Sendable {
     }
 
     private func test(_ request: Request, _ context: APIContext) async throws -> Response {
-        _ = try request.query()
         let webhook = try await webhooks.webhook(for: context)
         guard let delivery = try await webhooks.test(webhook.id, by: context.actor, now: now()) else {
             throw Problem.webhookNotFound(webhook.id)
@@ -109,11 +102,7 @@ extension WebhookStore {
     func webhook(for context: APIContext) async throws -> Webhook {
         let id = try context.id(orThrow: .webhookNotFound)
         guard let webhook = try await webhook(id) else { throw Problem.webhookNotFound(id) }
-        if let bundleID = webhook.draft.bundleID {
-            try context.requireCover(of: bundleID)
-        } else {
-            try context.requireAllApps()
-        }
+        try context.requireCover(of: webhook.draft.bundleID)
         guard webhook.draft.topics.allSatisfy({ context.key?.hears($0) ?? false }) else {
             throw Problem(.forbidden, "The key \(context.key?.name ?? "") may not hear of all this webhook tells of.")
         }
@@ -134,11 +123,7 @@ extension WebhookDraft {
         let url = Self.url(&fields, networks)
         let description = fields.text("description")
         let topics = Self.topics(&fields)
-        let bundleID = fields.value("bundleId").flatMap { value -> BundleID? in
-            if case .string(let text) = value.kind, let bundleID = BundleID(rawValue: text) { return bundleID }
-            fields.fault("bundleId", BundleID.rule)
-            return nil
-        }
+        let bundleID = fields.read("bundleId", BundleID.rule, BundleID.init)
         let isEnabled = fields.flag("enabled") ?? true
         try fields.finish()
         guard let url else { throw Problem(.invalidRequest, WebhookURL.rule) }

@@ -6,9 +6,9 @@ struct AnswerTable {
 
     /// - Parameter columns: names of members; `channel.state` is a member of a member.
     init(_ answer: JSONValue, columns: [String]) {
-        if case .array(let items)? = answer["items"]?.kind {
+        if let items = answer["items"]?.elements {
             var lines = Self.table(items, columns)
-            if case .string(let cursor)? = answer["nextCursor"]?.kind { lines.append("more: --cursor \(cursor)") }
+            if let cursor = answer["nextCursor"]?.string { lines.append("more: --cursor \(cursor)") }
             text = lines.joined(separator: "\n")
         } else if case .object(let members) = answer.kind {
             let lists = members.compactMap { member in member.value.things.map { (member.name, $0) } }
@@ -39,14 +39,9 @@ struct AnswerTable {
 }
 
 extension JSONValue {
-    subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = kind else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
     /// The elements of a list of objects that are not empty; `nil` for anything else.
     fileprivate var things: [JSONValue]? {
-        guard case .array(let elements) = kind, !elements.isEmpty else { return nil }
+        guard let elements, !elements.isEmpty else { return nil }
         let areObjects = elements.allSatisfy { if case .object = $0.kind { true } else { false } }
         return areObjects ? elements : nil
     }

@@ -80,7 +80,7 @@ struct EventCommand: AsyncParsableCommand {
 
         /// The audiences as they were declared, without the channels the server made for them.
         private static func declared(_ audiences: JSONValue) -> [UInt8] {
-            guard case .array(let elements) = audiences.kind else { return audiences.bytes }
+            guard let elements = audiences.elements else { return audiences.bytes }
             var list = JSONWriter()
             list.array(elements) { writer, element in writer.raw(Draft(element, without: ["channel"]).bytes) }
             return list.bytes

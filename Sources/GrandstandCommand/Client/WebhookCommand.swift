@@ -44,7 +44,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
             let answer = try await client.call("POST", "/v1/webhooks", body: body.bytes)
             if !client.json {
-                FileHandle.standardError.write(Data("webhook \(answer?.text(of: "id") ?? ""); its secret:\n".utf8))
+                FileHandle.standardError.write(Data("webhook \(answer?["id"]?.string ?? ""); its secret:\n".utf8))
             }
             client.showSecret(answer)
         }
@@ -129,7 +129,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let queued = try await client.call("POST", "\(target.path)/test")
-            try await client.watch("\(target.path)/deliveries/\(queued?.text(of: "id") ?? "")", since: 0)
+            try await client.watch("\(target.path)/deliveries/\(queued?["id"]?.string ?? "")", since: 0)
         }
     }
 
@@ -157,7 +157,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let path = "\(target.path)/deliveries/\(encoded(delivery))"
-            let tries = try await client.call("GET", path)?["log"]?.count ?? 0
+            let tries = try await client.call("GET", path)?["log"]?.elements?.count ?? 0
             _ = try await client.call("POST", "\(path)/replay")
             try await client.watch(path, since: tries)
         }
@@ -178,38 +178,24 @@ extension WebhookTopic: ExpressibleByArgument {
 extension ClientOptions {
     /// The secret alone, or the answer as it came.
     fileprivate func showSecret(_ answer: JSONValue?) {
-        if json { show(answer, []) } else { print(answer?.text(of: "secret") ?? "") }
+        if json { show(answer, []) } else { print(answer?["secret"]?.string ?? "") }
     }
 
     /// Looks at a delivery until it was tried more than `tries` times, for half a minute at most, and says how it went.
     fileprivate func watch(_ path: String, since tries: Int) async throws {
         for _ in 0..<150 {
             let answer = try await call("GET", path)
-            let isTried = (answer?["log"]?.count ?? 0) > tries
-            switch answer?.text(of: "state") {
+            let isTried = (answer?["log"]?.elements?.count ?? 0) > tries
+            switch answer?["state"]?.string {
             case "delivered" where isTried:
                 if json { return show(answer, []) }
                 return print("taken")
             case "cancelled",
                 .some where isTried:
-                throw StartError("not taken: \(answer?.text(of: "reason") ?? "the webhook is gone")")
+                throw StartError("not taken: \(answer?["reason"]?.string ?? "the webhook is gone")")
             default: try await Task.sleep(for: .milliseconds(200))
             }
         }
         throw StartError("not tried yet; `grandstand webhook deliveries` shows what comes of it")
-    }
-}
-
-extension JSONValue {
-    /// A member's text; `nil` when it is none.
-    fileprivate func text(of name: String) -> String? {
-        guard case .string(let text)? = self[name]?.kind else { return nil }
-        return text
-    }
-
-    /// How many elements an array has.
-    fileprivate var count: Int {
-        guard case .array(let items) = kind else { return 0 }
-        return items.count
     }
 }

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import Grandstand
 
 /// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
@@ -15,7 +14,7 @@ struct AppRoutes: Sendable {
         let page = try await apps.apps(visit.page, within: visit.key.reach)
         var rows: [AppRow] = []
         for app in page.items {
-            rows.append(AppRow(app, keyFiles: await keyFiles(of: app)))
+            rows.append(AppRow(app, keyFiles: await gateway.keyFiles(of: app)))
         }
         return .page(AppList(rows, nextCursor: page.nextCursor, visit))
     }
@@ -23,14 +22,6 @@ struct AppRoutes: Sendable {
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try await apps.registered(try visit.bundleID())
         let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
-        return .page(AppDetail(app, keyFiles: await keyFiles(of: app), quirks: departures))
-    }
-
-    private func keyFiles(of app: App) async -> [APNsEnvironment: KeyFileState] {
-        var states: [APNsEnvironment: KeyFileState] = [:]
-        for environment in APNsEnvironment.allCases {
-            states[environment] = await gateway.keyFile(of: app.credentials(in: environment))
-        }
-        return states
+        return .page(AppDetail(app, keyFiles: await gateway.keyFiles(of: app), quirks: departures))
     }
 }

@@ -22,10 +22,7 @@ struct EventRoutes: Sendable {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let key = try visit.eventKey()
-        guard let event = try await events.event(key, now: visit.now) else {
-            throw Problem(.eventNotFound, "There is no event \(key). The list of events searches by the whole key.")
-        }
-        try visit.requireCover(of: event)
+        let event = try await events.declared(key, within: visit.reach, now: visit.now)
         var page = visit.page
         page.limit = 20
         return .page(EventDetail(event, try await outbox.broadcasts(of: key, within: visit.key.reach, page), visit))

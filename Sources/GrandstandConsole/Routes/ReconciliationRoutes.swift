@@ -24,14 +24,7 @@ struct ReconciliationRoutes: Sendable {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try visit.app()
-        let id = try visit.id(orThrow: .reconciliationNotFound)
-        guard let report = try await store.report(id, of: app) else {
-            _ = try await apps.registered(app.bundleID)
-            throw Problem(
-                .reconciliationNotFound,
-                "\(app.bundleID) has no reconciliation \(id.uuidString.lowercased()) in \(app.environment.rawValue). The "
-                    + "last 50 are kept.")
-        }
+        let report = try await store.kept(try visit.id(orThrow: .reconciliationNotFound), of: app, among: apps)
         return .page(ReconciliationDetail(try ReconciliationReading(report), app))
     }
 }

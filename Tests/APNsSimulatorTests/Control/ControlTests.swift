@@ -4,10 +4,9 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-@Suite("The control API", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct ControlTests {
-    @Test("Lists its paths, and says what is not there")
-    func routes() async throws {
+    @Test func `lists its paths, and says what is not there`() async throws {
         try await ControlStage.with { stage in
             let root = try await stage.call("GET", "/")
             #expect(root.status == 200)
@@ -28,8 +27,7 @@ struct ControlTests {
         }
     }
 
-    @Test("The journal is queried, waited on, cleared")
-    func journal() async throws {
+    @Test func `the journal is queried, waited on, cleared`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             _ = try await client.create(policy: 0)
@@ -59,8 +57,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Faults come and go")
-    func faults() async throws {
+    @Test func `faults come and go`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let made = try await stage.call("POST", "/faults", #"{"action": "refuse", "reason": "Shutdown"}"#)
@@ -79,8 +76,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Apps and channels are seen and changed")
-    func apps() async throws {
+    @Test func `apps and channels are seen and changed`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let path = "/apps/com.example.Scores/development/channels"
@@ -110,8 +106,7 @@ struct ControlTests {
         }
     }
 
-    @Test("A match, seen from the spectator's side")
-    func match() async throws {
+    @Test func `a match, seen from the spectator's side`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let id = try #require(try await client.create(policy: 1)[header: "apns-channel-id"])
@@ -148,8 +143,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Tokens are taken back, quirks turned, the clock is seen")
-    func settings() async throws {
+    @Test func `tokens are taken back, quirks turned, the clock is seen`() async throws {
         try await ControlStage.with { stage in
             let phone = #"{"id": "anna", "environment": "production", "bundleIds": ["com.example.scores"]}"#
             let tokens = try await stage.call("POST", "/devices", phone).json["pushToStartTokens"] as? [String: String]
@@ -171,8 +165,7 @@ struct ControlTests {
         }
     }
 
-    @Test("A body beyond its bound is refused, and the next request is answered")
-    func large() async throws {
+    @Test func `a body beyond its bound is refused, and the next request is answered`() async throws {
         try await ControlStage.with { stage in
             let large = try await stage.call("POST", "/faults", String(repeating: " ", count: 5 << 20))
             #expect(large.status == 413)

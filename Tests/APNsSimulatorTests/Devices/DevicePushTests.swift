@@ -4,15 +4,14 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Device pushes for Live Activities")
+/// Device pushes for Live Activities.
 struct DevicePushTests {
     static let start = #"""
         {"aps":{"timestamp":1780000000,"event":"start","content-state":{"n":0},"attributes-type":"Match",\#
         "attributes":{"home":"A"},"alert":{"title":"Kick-off"}{extra}}}
         """#
 
-    @Test("Started by push on a channel, the activity follows the broadcasts")
-    func channel() throws {
+    @Test func `started by push on a channel, the activity follows the broadcasts`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let started = try stage.bench.push(to: token, Self.start(#","input-push-channel":"\#(stage.channel)""#))
@@ -26,8 +25,7 @@ struct DevicePushTests {
         #expect(stage.shown("anna") == [#"{"n":1}"#])
     }
 
-    @Test("Started with a token, the activity takes updates and an end on it")
-    func token() throws {
+    @Test func `started with a token, the activity takes updates and an end on it`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         _ = try stage.bench.push(to: token, Self.start(#","input-push-token":1"#))
@@ -47,8 +45,7 @@ struct DevicePushTests {
         #expect(String(decoding: gone.body, as: UTF8.self) == #"{"reason":"ExpiredToken","timestamp":1780000000000}"#)
     }
 
-    @Test("Offline: the newest push of an app waits, until it expires; one that names 0 is lost")
-    func offline() throws {
+    @Test func `offline: the newest push of an app waits, until it expires; one that names 0 is lost`() throws {
         for (expiration, after, count) in [("", 60.0, 1), ("0", 60, 0), ("1780000030", 60, 0), ("1780000090", 60, 1)] {
             var stage = try PhoneStage()
             let token = try stage.addPhone("anna")
@@ -60,8 +57,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test("A phone takes about ten starts in an hour; APNs says 200 all the same")
-    func budget() throws {
+    @Test func `a phone takes about ten starts in an hour; APNs says 200 all the same`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         for _ in 0..<12 { #expect(try stage.bench.push(to: token, Self.start("")).status == 200) }
@@ -69,8 +65,7 @@ struct DevicePushTests {
         #expect(stage.events("anna").last?.contains("budget") == true)
     }
 
-    @Test("An old phone does not know channels, and a channel that is not there starts nothing")
-    func obstacles() throws {
+    @Test func `an old phone does not know channels, and a channel that is not there starts nothing`() throws {
         var stage = try PhoneStage()
         let old = try stage.addPhone("old", system: 17)
         let new = try stage.addPhone("new")
@@ -80,8 +75,7 @@ struct DevicePushTests {
         #expect(stage.shown("new").isEmpty)
     }
 
-    @Test("The checks, each after the ones before it")
-    func checks() throws {
+    @Test func `the checks, each after the ones before it`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let body = Self.start("")
@@ -115,8 +109,7 @@ struct DevicePushTests {
         #expect(try stage.bench.send("POST", "/3/device/ab/cd").reason == .badPath)
     }
 
-    @Test("A header twice")
-    func duplicates() throws {
+    @Test func `a header twice`() throws {
         var stage = try PhoneStage()
         let token = try stage.bench.provider.token(at: Bench.now)
         let request = SimulatorRequest(

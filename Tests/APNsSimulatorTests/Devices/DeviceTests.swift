@@ -4,10 +4,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("What phones show")
 struct DeviceTests {
-    @Test("A broadcast reaches the phones that listen, in their environment alone")
-    func broadcast() throws {
+    @Test func `a broadcast reaches the phones that listen, in their environment alone`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.addPhone("ben")
@@ -18,8 +16,7 @@ struct DeviceTests {
         #expect(stage.shown("carl").isEmpty)
     }
 
-    @Test("Offline: what is not stored is lost, what is stored comes on return until it expires")
-    func offline() throws {
+    @Test func `offline: what is not stored is lost, what is stored comes on return until it expires`() throws {
         for (policy, seconds, expected) in [(0, 0, 0), (1, 0, 0), (1, 600, 2), (1, 30, 0)] {
             var stage = try PhoneStage(policy: policy)
             try stage.follow("anna")
@@ -32,8 +29,9 @@ struct DeviceTests {
         }
     }
 
-    @Test("A message out of its order, or of the same second, does not go back; far ahead it is not believed")
-    func order() throws {
+    @Test func `a message out of its order, or of the same second, does not go back; far ahead it is not believed`()
+        throws
+    {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, timestamp: 10)
@@ -53,8 +51,7 @@ struct DeviceTests {
         #expect(log.contains("8 hours ahead"))
     }
 
-    @Test("Numbers beyond all bounds leave the lock screen readable")
-    func infinite() throws {
+    @Test func `numbers beyond all bounds leave the lock screen readable`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","relevance-score":1e999,"stale-date":1e999"#)
@@ -63,8 +60,7 @@ struct DeviceTests {
         #expect(stage.shown("anna") == [#"{"n":1}"#])
     }
 
-    @Test("ActivityKit takes 4 KB, although a broadcast may be larger")
-    func tooLarge() throws {
+    @Test func `ActivityKit takes 4 KB, although a broadcast may be larger`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         let state = #"{"x":"\#(String(repeating: "x", count: 4_094 - 8))"}"#
@@ -76,8 +72,7 @@ struct DeviceTests {
         #expect(stage.events("anna").last?.contains("more than 4 KB") == true)
     }
 
-    @Test("Reordered by a fault: the older one comes late, and is dropped by its timestamp")
-    func reorder() throws {
+    @Test func `reordered by a fault: the older one comes late, and is dropped by its timestamp`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, postponing: true)
@@ -87,8 +82,7 @@ struct DeviceTests {
         #expect(stage.events("anna").last?.contains("dropped") == true)
     }
 
-    @Test("After the end nothing changes; it is seen until its dismissal, four hours at most")
-    func end() throws {
+    @Test func `after the end nothing changes; it is seen until its dismissal, four hours at most`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 100, event: "end")
@@ -108,8 +102,7 @@ struct DeviceTests {
         #expect(stage.states("carl", at: 300).isEmpty)
     }
 
-    @Test("An end of the past ends, and shows no older state")
-    func lateEnd() throws {
+    @Test func `an end of the past ends, and shows no older state`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10)
@@ -118,8 +111,7 @@ struct DeviceTests {
         #expect(stage.shown("anna", at: 12) == [#"{"n":1}"#])
     }
 
-    @Test("Stale from its date on, until an update moves it; over after eight hours, gone after twelve")
-    func time() throws {
+    @Test func `stale from its date on, until an update moves it; over after eight hours, gone after twelve`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","stale-date":\#(PhoneStage.epoch + 60)"#)
@@ -131,8 +123,7 @@ struct DeviceTests {
         #expect(stage.states("anna", at: 12 * 3_600).isEmpty)
     }
 
-    @Test("Nobody starts on a channel that is not there, or with an old phone")
-    func starts() throws {
+    @Test func `nobody starts on a channel that is not there, or with an old phone`() throws {
         var stage = try PhoneStage()
         try stage.addPhone("anna")
         try stage.addPhone("old", system: 17)
@@ -145,8 +136,7 @@ struct DeviceTests {
         #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(right, on: "eve", now: Bench.now) }
     }
 
-    @Test("A late subscriber gets the stored message when the quirk says so")
-    func subscribe() throws {
+    @Test func `a late subscriber gets the stored message when the quirk says so`() throws {
         for (value, expected) in [("off", 0), ("on", 1)] {
             var stage = try PhoneStage(policy: 1)
             try stage.bench.state.quirks.set("stored-on-subscribe", to: value)
@@ -156,8 +146,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("Swiped away, and taken away")
-    func removal() throws {
+    @Test func `swiped away, and taken away`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         let dismissed = [1, 2].map { stage.bench.state.dismiss(activity: $0, on: "anna", now: Bench.now) }

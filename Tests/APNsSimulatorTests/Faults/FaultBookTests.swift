@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Which requests meet which fault")
+/// Which requests meet which fault.
 struct FaultBookTests {
     private let broadcast = SimulatorRequest(
         environment: .development, method: "POST", path: "/4/broadcasts/apps/com.example.Scores",
@@ -11,34 +11,30 @@ struct FaultBookTests {
     private let list = SimulatorRequest(
         environment: .production, method: "GET", path: "/1/apps/com.example.scores/all-channels")
 
-    @Test(
-        "Matching",
-        arguments: [
-            (FaultMatch(), true, true), (FaultMatch(operation: .broadcast), true, false),
-            (FaultMatch(environment: .production), false, true), (FaultMatch(method: "POST"), true, false),
-            (FaultMatch(bundleID: "COM.example.SCORES"), true, true),
-            (FaultMatch(bundleID: "com.example"), false, false),
-            (FaultMatch(channelID: "AAAA"), true, false), (FaultMatch(path: "/4/*"), true, false),
-            (FaultMatch(path: "/1/apps/com.example.scores/all-channels"), false, true),
-            (FaultMatch(operation: .broadcast, environment: .production), false, false),
-        ])
-    func match(match: FaultMatch, actsOnBroadcast: Bool, actsOnList: Bool) throws {
+    @Test(arguments: [
+        (FaultMatch(), true, true), (FaultMatch(operation: .broadcast), true, false),
+        (FaultMatch(environment: .production), false, true), (FaultMatch(method: "POST"), true, false),
+        (FaultMatch(bundleID: "COM.example.SCORES"), true, true),
+        (FaultMatch(bundleID: "com.example"), false, false),
+        (FaultMatch(channelID: "AAAA"), true, false), (FaultMatch(path: "/4/*"), true, false),
+        (FaultMatch(path: "/1/apps/com.example.scores/all-channels"), false, true),
+        (FaultMatch(operation: .broadcast, environment: .production), false, false),
+    ])
+    func `matching`(match: FaultMatch, actsOnBroadcast: Bool, actsOnList: Bool) throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(match: match, action: .silence))
         #expect((book.claim(broadcast) != nil) == actsOnBroadcast)
         #expect((book.claim(list) != nil) == actsOnList)
     }
 
-    @Test("The n-th, every so manieth, so often")
-    func counting() throws {
+    @Test func `the n-th, every so manieth, so often`() throws {
         #expect(try acts(FaultMatch(nth: 3), times: nil) == [3])
         #expect(try acts(FaultMatch(every: 4), times: nil) == [4, 8, 12])
         #expect(try acts(FaultMatch(every: 4), times: 2) == [4, 8])
         #expect(try acts(FaultMatch(), times: 2) == [1, 2])
     }
 
-    @Test("A rate is luck that repeats with its seed")
-    func rate() throws {
+    @Test func `a rate is luck that repeats with its seed`() throws {
         let first = try (0..<3).map { _ in try acts(FaultMatch(rate: 0.5), times: nil, seed: 42) }
         #expect(Set(first).count == 1)
         #expect((1..<12).contains(first[0].count))
@@ -48,8 +44,7 @@ struct FaultBookTests {
         #expect((400...800).contains(many.reduce(0, +)))
     }
 
-    @Test("The first that acts counts; names are unique; what is taken away acts no more")
-    func order() throws {
+    @Test func `the first that acts counts; names are unique; what is taken away acts no more`() throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(name: "a", match: FaultMatch(nth: 1), action: .silence))
         _ = try book.add(Fault(name: "b", action: .cut))
@@ -62,8 +57,7 @@ struct FaultBookTests {
         #expect(book.faults.map(\.seen) == [3])
     }
 
-    @Test("Connections meet TLS faults, and no others")
-    func connections() throws {
+    @Test func `connections meet TLS faults, and no others`() throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(action: .cut))
         _ = try book.add(

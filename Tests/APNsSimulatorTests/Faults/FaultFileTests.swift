@@ -3,10 +3,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Scripts of faults")
 struct FaultFileTests {
-    @Test("Every action is read, and written as it was read")
-    func actions() throws {
+    @Test func `every action is read, and written as it was read`() throws {
         let script = #"""
             {"seed": 7, "faults": [
               {"name": "a", "match": {"operation": "broadcast", "nth": 3}, "action": "refuse", "reason": "TooManyRequests", "retryAfter": 2},
@@ -41,26 +39,24 @@ struct FaultFileTests {
         )
     }
 
-    @Test(
-        "A mistake is told with its place",
-        arguments: [
-            (#"{"#, "is not JSON"), (#"{"fault": []}"#, "there is no \"fault\""),
-            (#"{"faults": [{}]}"#, "faults[0].action: one of refuse"),
-            (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is none of"),
-            (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "there is no \"seconds\""),
-            (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "there twice"),
-            (#"{"faults": [{"action": "delay"}]}"#, "faults[0].seconds"),
-            (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
-            (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
-            (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "no documented reason"),
-            (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "no error code"),
-            (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
-            (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),
-            (#"{"faults": [{"action": "silence", "match": {"nth": 0}}]}"#, "faults[0].match.nth"),
-            (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is none of create"),
-            (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "there is no \"path\""),
-        ])
-    func mistakes(script: String, complaint: String) {
+    @Test(arguments: [
+        (#"{"#, "is not JSON"), (#"{"fault": []}"#, "there is no \"fault\""),
+        (#"{"faults": [{}]}"#, "faults[0].action: one of refuse"),
+        (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is none of"),
+        (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "there is no \"seconds\""),
+        (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "there twice"),
+        (#"{"faults": [{"action": "delay"}]}"#, "faults[0].seconds"),
+        (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
+        (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
+        (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "no documented reason"),
+        (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "no error code"),
+        (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
+        (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),
+        (#"{"faults": [{"action": "silence", "match": {"nth": 0}}]}"#, "faults[0].match.nth"),
+        (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is none of create"),
+        (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "there is no \"path\""),
+    ])
+    func `a mistake is told with its place`(script: String, complaint: String) {
         #expect {
             try FaultFile(Array(script.utf8), at: "script")
         } throws: { error in
@@ -69,8 +65,7 @@ struct FaultFileTests {
         }
     }
 
-    @Test("A script is taken whole or not at all")
-    func whole() throws {
+    @Test func `a script is taken whole or not at all`() throws {
         var book = FaultBook(seed: 1)
         let script = #"{"faults": [{"name": "a", "action": "cut"}, {"name": "a", "action": "cut"}]}"#
         #expect(book.add(try FaultFile(Array(script.utf8), at: "script")) != nil)

@@ -4,10 +4,10 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-@Suite("Faults over the wire", .timeLimit(.minutes(1)))
+/// Faults over the wire.
+@Suite(.timeLimit(.minutes(1)))
 struct FaultWireTests {
-    @Test("A refusal in APNs' place, the third request alone")
-    func refuse() async throws {
+    @Test func `a refusal in APNs' place, the third request alone`() async throws {
         try await meet(
             #"{"match": {"nth": 3}, "action": "refuse", "reason": "Service Unavailable", "retryAfter": 7}"#
         ) { running, client in
@@ -22,8 +22,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("A known reason is spelled as the quirks have it")
-    func spelling() async throws {
+    @Test func `a known reason is spelled as the quirks have it`() async throws {
         try await meet(#"{"action": "refuse", "reason": "ServiceUnavailable"}"#) { running, client in
             #expect(try await client.list().text == #"{"reason":"ServiceUnavailable"}"#)
             try running.simulator.setQuirk("service-unavailable", to: "Service Unavailable")
@@ -32,8 +31,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("A delay answers in the end, processed at once")
-    func delay() async throws {
+    @Test func `a delay answers in the end, processed at once`() async throws {
         try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { running, client in
             let created = try await client.create(policy: 0)
             #expect(created.status == 201)
@@ -41,8 +39,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("Silence: neither processed nor answered")
-    func silence() async throws {
+    @Test func `silence: neither processed nor answered`() async throws {
         try await meet(#"{"match": {"operation": "create"}, "action": "silence", "times": 1}"#) { running, client in
             _ = try await client.list()
             let lost = Task { try await client.create(policy: 0) }
@@ -53,8 +50,8 @@ struct FaultWireTests {
         }
     }
 
-    @Test("A lost answer: processed, then reset or cut", arguments: ["reset", "cut"])
-    func lose(by: String) async throws {
+    @Test(arguments: ["reset", "cut"])
+    func `a lost answer: processed, then reset or cut`(by: String) async throws {
         try await meet(#"{"action": "lose", "by": "\#(by)", "times": 1}"#) { running, client in
             await #expect(throws: HTTP2Failure.self) { try await client.create(policy: 0) }
             #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
@@ -62,12 +59,10 @@ struct FaultWireTests {
         }
     }
 
-    @Test(
-        "Not processed, and the client knows it",
-        arguments: [
-            #"{"action": "refuseStream", "times": 1}"#, #"{"action": "goAway", "manner": "mid", "times": 1}"#,
-        ])
-    func unprocessed(fault: String) async throws {
+    @Test(arguments: [
+        #"{"action": "refuseStream", "times": 1}"#, #"{"action": "goAway", "manner": "mid", "times": 1}"#,
+    ])
+    func `not processed, and the client knows it`(fault: String) async throws {
         try await meet(fault) { running, client in
             await #expect {
                 try await client.create(policy: 0)
@@ -78,8 +73,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("GOAWAY after the answer ends the connection; a rolling one ends the others too")
-    func goAway() async throws {
+    @Test func `GOAWAY after the answer ends the connection; a rolling one ends the others too`() async throws {
         try await meet(#"{"action": "goAway", "manner": "rolling", "reason": "Shutdown", "times": 1}"#) {
             running, client in
             let other = try await running.connect()
@@ -92,8 +86,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("SETTINGS change the number of streams")
-    func settings() async throws {
+    @Test func `SETTINGS change the number of streams`() async throws {
         try await meet(#"{"match": {"nth": 2}, "action": "settings", "maximumStreams": 3}"#) { _, client in
             _ = try await client.list()
             #expect(client.connection.streamLimit == 1_000)
@@ -102,8 +95,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("A cut connection, and one that is read slowly")
-    func cutAndSlow() async throws {
+    @Test func `a cut connection, and one that is read slowly`() async throws {
         try await meet(#"{"match": {"nth": 2}, "action": "cut"}"#) { _, client in
             _ = try await client.list()
             await #expect(throws: HTTP2Failure.self) { try await client.list() }
@@ -114,8 +106,8 @@ struct FaultWireTests {
         }
     }
 
-    @Test("TLS fails in the handshake, or with another's certificate", arguments: ["handshake", "certificate"])
-    func tls(failure: String) async throws {
+    @Test(arguments: ["handshake", "certificate"])
+    func `TLS fails in the handshake, or with another's certificate`(failure: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             try running.simulator.addFaults(
@@ -127,8 +119,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test("What happens to an app: capability off, everything vanished, a quota")
-    func app() async throws {
+    @Test func `what happens to an app: capability off, everything vanished, a quota`() async throws {
         try await meet(#"{"match": {"operation": "list"}, "action": "vanish"}"#) { running, client in
             _ = try await client.create(policy: 0)
             #expect(try await client.list().text == #"{"channels":[]}"#)

@@ -3,12 +3,10 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Interventions")
 struct InterventionsTests {
     private let request = SimulatorRequest(environment: .production, method: "GET", path: "/")
 
-    @Test("The first rule that matches acts, as often as it says")
-    func order() {
+    @Test func `the first rule that matches acts, as often as it says`() {
         var interventions = Interventions()
         interventions.add(.drop, count: 1) { $0.method == "POST" }
         interventions.add(.answer(SimulatorAnswer(status: 503)), count: 2) { _ in true }
@@ -17,8 +15,7 @@ struct InterventionsTests {
         #expect(statuses == [503, 503, 429, nil])
     }
 
-    @Test("A hold acts until it is released")
-    func hold() {
+    @Test func `a hold acts until it is released`() {
         var interventions = Interventions()
         let hold = Hold()
         interventions.add(.hold(hold), count: nil) { _ in true }

@@ -4,10 +4,9 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("What the journal keeps")
+/// What the journal keeps.
 struct JournalRecordTests {
-    @Test("An entry comes back as it was: empty texts, long ones, headers twice")
-    func roundTrip() {
+    @Test func `an entry comes back as it was: empty texts, long ones, headers twice`() {
         for headers in [[], [("a", ""), ("a", "1"), ("apns-id", String(repeating: "⚽", count: 500))]] {
             let entry = JournalEntry(
                 number: 7, time: Bench.now,

@@ -4,10 +4,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("The simulator's folder")
 struct CredentialsTests {
-    @Test("Private keys are their owner's alone; certificates are everyone's")
-    func modes() throws {
+    @Test func `private keys are their owner's alone; certificates are everyone's`() throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         #expect(try folder.mode("ca.key") == 0o600)
@@ -18,8 +16,7 @@ struct CredentialsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
     }
 
-    @Test("A second start finds what the first one made")
-    func again() throws {
+    @Test func `a second start finds what the first one made`() throws {
         let folder = try TemporaryFolder()
         let first = try credentials(folder.path)
         let authority = try folder.text("ca.pem")
@@ -31,8 +28,7 @@ struct CredentialsTests {
                 == first.providerKeys.map(\.publicKey.rawRepresentation))
     }
 
-    @Test("Other provider keys in the folder are accepted too, for the teams named")
-    func otherKeys() throws {
+    @Test func `other provider keys in the folder are accepted too, for the teams named`() throws {
         let folder = try TemporaryFolder()
         for id in ["ABCDEFGHIJ", "KLMNOPQRST"] {
             try folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "AuthKey_\(id).p8")
@@ -43,10 +39,8 @@ struct CredentialsTests {
         #expect(keys.map(\.teamID) == ["TEAM000001", "SIMULATOR1", "SIMULATOR1"])
     }
 
-    @Test(
-        "A broken file is named, and left as it is",
-        arguments: ["ca.pem", "ca.key", "server.key", "AuthKey_SIMULATOR1.p8"])
-    func broken(name: String) throws {
+    @Test(arguments: ["ca.pem", "ca.key", "server.key", "AuthKey_SIMULATOR1.p8"])
+    func `a broken file is named, and left as it is`(name: String) throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         try folder.write("-----BEGIN NONSENSE-----\n", to: name)
@@ -60,8 +54,7 @@ struct CredentialsTests {
         #expect(try folder.text(name) == "-----BEGIN NONSENSE-----\n")
     }
 
-    @Test("A P-384 provider key is refused")
-    func curve() throws {
+    @Test func `a P-384 provider key is refused`() throws {
         let folder = try TemporaryFolder()
         try folder.write(P384.Signing.PrivateKey().pemRepresentation, to: "AuthKey_ABCDEFGHIJ.p8")
         #expect {
@@ -69,16 +62,14 @@ struct CredentialsTests {
         } throws: { "\($0)".contains("AuthKey_ABCDEFGHIJ.p8") }
     }
 
-    @Test("Somebody else's ca.pem is never overwritten")
-    func foreignAuthority() throws {
+    @Test func `somebody else's ca.pem is never overwritten`() throws {
         let folder = try TemporaryFolder()
         try folder.write("theirs", to: "ca.pem")
         #expect(throws: SimulatorError.self) { try credentials(folder.path) }
         #expect(try folder.text("ca.pem") == "theirs")
     }
 
-    @Test("An authority out of date is refused")
-    func outOfDate() throws {
+    @Test func `an authority out of date is refused`() throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         let later = Date().addingTimeInterval(3_651 * 86_400)
@@ -87,8 +78,7 @@ struct CredentialsTests {
         }
     }
 
-    @Test("A folder that cannot be one is named")
-    func noFolder() throws {
+    @Test func `a folder that cannot be one is named`() throws {
         let folder = try TemporaryFolder()
         try folder.write("", to: "file")
         let path = folder.file("file")

@@ -8,8 +8,8 @@ internal import Testing
     "With curl", .timeLimit(.minutes(1)),
     .enabled(if: Curl.speaksHTTP2, "needs a curl with HTTP/2 on the PATH"))
 struct CurlTests {
-    @Test("Creates and lists a channel over HTTP/2", arguments: ["1.2", "1.3"])
-    func create(tls: String) async throws {
+    @Test(arguments: ["1.2", "1.3"])
+    func `creates and lists a channel over HTTP/2`(tls: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let base = running.addresses.url(.development)
@@ -28,8 +28,7 @@ struct CurlTests {
         }
     }
 
-    @Test("A client that speaks HTTP/1.1 only is dropped without a status")
-    func alpn() async throws {
+    @Test func `a client that speaks HTTP/1.1 only is dropped without a status`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let output = try await Curl.run([
@@ -42,9 +41,8 @@ struct CurlTests {
         }
     }
 
-    @Test(
-        "TLS asks for a client certificate, and does without", arguments: ["-tls1_2", "-tls1_3"])
-    func clientCertificate(version: String) async throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func `TLS asks for a client certificate, and does without`(version: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let addresses = running.addresses
@@ -57,14 +55,12 @@ struct CurlTests {
         }
     }
 
-    @Test(
-        "Its certificate names this machine and Apple's hosts",
-        arguments: [
-            "localhost", "simulator", "api.push.apple.com", "api.sandbox.push.apple.com",
-            "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
-            "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com",
-        ])
-    func names(host: String) async throws {
+    @Test(arguments: [
+        "localhost", "simulator", "api.push.apple.com", "api.sandbox.push.apple.com",
+        "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
+        "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com",
+    ])
+    func `its certificate names this machine and Apple's hosts`(host: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let port = running.addresses.productionPort

@@ -3,17 +3,18 @@ internal import APNsWire
 internal import HTTP2
 internal import Testing
 
-@Suite("Apple's hosts by name", .timeLimit(.minutes(1)))
+/// Apple's hosts by name.
+@Suite(.timeLimit(.minutes(1)))
 struct HostNameTests {
-    @Test(
-        "A name has its environment and its service, whatever the port",
-        arguments: [
-            ("api.sandbox.push.apple.com", APNsEnvironment.development, false),
-            ("api.push.apple.com", .production, false), ("api-broadcast.push.apple.com", .production, false),
-            ("api-manage-broadcast.sandbox.push.apple.com", .development, true),
-            ("API-manage-broadcast.push.apple.com", .production, true),
-        ])
-    func name(host: String, environment: APNsEnvironment, manages: Bool) async throws {
+    @Test(arguments: [
+        ("api.sandbox.push.apple.com", APNsEnvironment.development, false),
+        ("api.push.apple.com", .production, false), ("api-broadcast.push.apple.com", .production, false),
+        ("api-manage-broadcast.sandbox.push.apple.com", .development, true),
+        ("API-manage-broadcast.push.apple.com", .production, true),
+    ])
+    func `a name has its environment and its service, whatever the port`(
+        host: String, environment: APNsEnvironment, manages: Bool
+    ) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             for port in APNsEnvironment.allCases {
@@ -28,8 +29,7 @@ struct HostNameTests {
         }
     }
 
-    @Test("Another name, and none, get all there is at the port")
-    func others() async throws {
+    @Test func `another name, and none, get all there is at the port`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             for name in [nil, "localhost"] {
@@ -42,8 +42,7 @@ struct HostNameTests {
         }
     }
 
-    @Test("A spectator in process: the lock screen is waited for")
-    func spectator() async throws {
+    @Test func `a spectator in process: the lock screen is waited for`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())

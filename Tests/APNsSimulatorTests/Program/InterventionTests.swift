@@ -4,10 +4,10 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-@Suite("Journal and interventions over the wire", .timeLimit(.minutes(1)))
+/// Journal and interventions over the wire.
+@Suite(.timeLimit(.minutes(1)))
 struct InterventionTests {
-    @Test("The journal has every request with its verdict")
-    func journal() async throws {
+    @Test func `the journal has every request with its verdict`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(.production), token: try running.token())
@@ -28,8 +28,7 @@ struct InterventionTests {
         }
     }
 
-    @Test("Waiting for requests wakes with those that match, past ones included")
-    func wait() async throws {
+    @Test func `waiting for requests wakes with those that match, past ones included`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -41,8 +40,7 @@ struct InterventionTests {
         }
     }
 
-    @Test("Waiting ends with its task, and with the simulator")
-    func waitEnds() async throws {
+    @Test func `waiting ends with its task, and with the simulator`() async throws {
         let folder = try TemporaryFolder()
         let waiter = try await RunningSimulator.with(in: folder.path) { running in
             let cancelled = Task { try await running.simulator.requests(1) }
@@ -53,8 +51,7 @@ struct InterventionTests {
         await #expect(throws: (any Error).self) { try await waiter.value }
     }
 
-    @Test("Withheld answers come with the release, in full")
-    func hold() async throws {
+    @Test func `withheld answers come with the release, in full`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -69,8 +66,7 @@ struct InterventionTests {
         }
     }
 
-    @Test("A dropped answer: processed, never answered")
-    func drop() async throws {
+    @Test func `a dropped answer: processed, never answered`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -86,8 +82,7 @@ struct InterventionTests {
         }
     }
 
-    @Test("An answer in APNs' place changes nothing and carries the request's id")
-    func answer() async throws {
+    @Test func `an answer in APNs' place changes nothing and carries the request's id`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -106,8 +101,9 @@ struct InterventionTests {
         }
     }
 
-    @Test("An answer in APNs' place to a device push carries apns-id, and the journal knows what was asked")
-    func answerToDevicePush() async throws {
+    @Test func `an answer in APNs' place to a device push carries apns-id, and the journal knows what was asked`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())

@@ -5,10 +5,9 @@ internal import Testing
 
 /// docs/conformance.json, the table that scripts/simulator-conformance runs through other people's clients, through ours:
 /// HTTP/2 over TLS, a connection for each case.
-@Suite("The published conformance table, over the wire", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct PublishedTableTests {
-    @Test("every case is answered as the table says")
-    func table() async throws {
+    @Test func `every case is answered as the table says`() async throws {
         let table = try Table.published()
         #expect(table.cases.count > 100)
         try await ControlStage.with { stage in

@@ -5,13 +5,13 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// The recipes of docs/simulator.md, cut out of the page and run as they stand: only ports and folder are others.
-@Suite("The manual's recipes", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct RecipeTests {
     private static let hasTools = Curl.speaksHTTP2 && Shell.succeeds("command -v openssl && command -v xxd")
     private static let hasPython = hasTools && Shell.succeeds("python3 -c 'import httpx, h2'")
 
-    @Test("curl: the goal is on the lock screen", .enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"))
-    func curl() async throws {
+    @Test(.enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"))
+    func `curl: the goal is on the lock screen`() async throws {
         try await ControlStage.with { stage in
             let output = try await Shell.run(Self.script("sh", stage))
             #expect(output.exitCode == 0, "\(output.text)")
@@ -21,8 +21,8 @@ struct RecipeTests {
         }
     }
 
-    @Test("Python: the goal is on the lock screen", .enabled(if: hasPython, "needs Python's httpx[http2]"))
-    func python() async throws {
+    @Test(.enabled(if: hasPython, "needs Python's httpx[http2]"))
+    func `Python: the goal is on the lock screen`() async throws {
         try await ControlStage.with { stage in
             let token = try stage.running.token()
             let script = "TOKEN=\(token) python3 - <<'END'\n\(try Self.script("python", stage))\nEND\n"
@@ -33,7 +33,6 @@ struct RecipeTests {
     }
 
     @Test(
-        "Wrong input to the curl recipe is refused by name, and no goal is shown",
         .enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"),
         arguments: [
             ("bearer $TOKEN", "bearer x$TOKEN", "InvalidProviderToken"),
@@ -41,7 +40,9 @@ struct RecipeTests {
             (#"\"event\":\"update\""#, #"\"event\":\"upd\""#, "BadRequestPayload"),
             ("apns-expiration: 0", "apns-expiration: soon", "BadExpirationDate"),
         ])
-    func wrong(_ right: String, _ wrong: String, _ reason: String) async throws {
+    func `wrong input to the curl recipe is refused by name, and no goal is shown`(
+        _ right: String, _ wrong: String, _ reason: String
+    ) async throws {
         try await ControlStage.with { stage in
             let script = try Self.script("sh", stage)
             try #require(script.contains(right))

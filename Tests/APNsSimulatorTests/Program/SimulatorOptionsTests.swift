@@ -3,10 +3,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Options and addresses")
 struct SimulatorOptionsTests {
-    @Test("Teams: one for all, one for a key, the last of a kind counts")
-    func teams() throws {
+    @Test func `teams: one for all, one for a key, the last of a kind counts`() throws {
         let teams = try KeyTeams(parsing: ["A=T1", "T2", "B=T3", "A=T4"])
         #expect(teams["A"] == "T4")
         #expect(teams["B"] == "T3")
@@ -14,25 +12,23 @@ struct SimulatorOptionsTests {
         #expect(try KeyTeams(parsing: [])["C"] == "SIMULATOR1")
     }
 
-    @Test("A team that is none", arguments: ["", "=T", "A=", "="])
-    func noTeam(text: String) {
+    @Test(arguments: ["", "=T", "A=", "="])
+    func `a team that is none`(text: String) {
         #expect(throws: SimulatorError.self) { try KeyTeams(parsing: [text]) }
     }
 
-    @Test("Ports", arguments: [(-1, false), (0, true), (65_534, true), (65_535, false)])
-    func port(port: Int, isValid: Bool) {
+    @Test(arguments: [(-1, false), (0, true), (65_534, true), (65_535, false)])
+    func `ports`(port: Int, isValid: Bool) {
         var options = SimulatorOptions(directory: "x")
         options.port = port
         #expect(((try? options.validate()) != nil) == isValid)
     }
 
-    @Test(
-        "Addresses are ones to connect to",
-        arguments: [
-            ("127.0.0.1", "https://127.0.0.1:2"), ("0.0.0.0", "https://127.0.0.1:2"), ("::", "https://[::1]:2"),
-            ("simulator", "https://simulator:2"),
-        ])
-    func address(host: String, url: String) {
+    @Test(arguments: [
+        ("127.0.0.1", "https://127.0.0.1:2"), ("0.0.0.0", "https://127.0.0.1:2"), ("::", "https://[::1]:2"),
+        ("simulator", "https://simulator:2"),
+    ])
+    func `addresses are ones to connect to`(host: String, url: String) {
         let addresses = SimulatorAddresses(
             host: SimulatorAddresses.reachable(host), developmentPort: 1, productionPort: 2, caFile: "d/ca.pem",
             keyFile: "d/k.p8")

@@ -4,10 +4,11 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-@Suite("The simulator over the wire", .timeLimit(.minutes(1)))
+/// The simulator over the wire.
+@Suite(.timeLimit(.minutes(1)))
 struct SimulatorTests {
-    @Test("Create, broadcast, read, list, delete", arguments: APNsEnvironment.allCases)
-    func life(environment: APNsEnvironment) async throws {
+    @Test(arguments: APNsEnvironment.allCases)
+    func `create, broadcast, read, list, delete`(environment: APNsEnvironment) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(environment), token: try running.token())
@@ -37,8 +38,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test("One stream until the first valid token, then a thousand")
-    func streams() async throws {
+    @Test func `one stream until the first valid token, then a thousand`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let connection = try await running.connect()
@@ -55,8 +55,8 @@ struct SimulatorTests {
         }
     }
 
-    @Test("Bodies beyond the limit, by one byte and by far, are refused in APNs' words", arguments: [5_121, 200_000])
-    func size(bytes: Int) async throws {
+    @Test(arguments: [5_121, 200_000])
+    func `bodies beyond the limit, by one byte and by far, are refused in APNs' words`(bytes: Int) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -68,8 +68,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test("A restart in the same folder keeps authority and key, and forgets the channels")
-    func restart() async throws {
+    @Test func `a restart in the same folder keeps authority and key, and forgets the channels`() async throws {
         let folder = try TemporaryFolder()
         let (authority, key) = try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -87,8 +86,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test("Another authority's certificate does not vouch for it")
-    func authority() async throws {
+    @Test func `another authority's certificate does not vouch for it`() async throws {
         let folder = try TemporaryFolder()
         let other = try TemporaryFolder()
         try await RunningSimulator.with(in: other.path) { _ in }
@@ -102,8 +100,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test("A port in use is one clear line, and nothing is left half started")
-    func portInUse() async throws {
+    @Test func `a port in use is one clear line, and nothing is left half started`() async throws {
         let folder = try TemporaryFolder()
         let directory = folder.path
         try await RunningSimulator.with(in: directory) { running in
@@ -120,8 +117,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test("run() announces itself, serves, and ends when it is cancelled")
-    func service() async throws {
+    @Test func `run() announces itself, serves, and ends when it is cancelled`() async throws {
         let folder = try TemporaryFolder()
         let (announced, continuation) = AsyncStream.makeStream(of: SimulatorAddresses.self)
         let simulator = Simulator(

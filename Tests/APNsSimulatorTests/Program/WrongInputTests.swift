@@ -13,10 +13,9 @@ internal import Testing
 #endif
 
 /// What is no HTTP/2, no TLS, no JSON: the connection ends or the request is refused, and the next good one is served.
-@Suite("Wrong input at every layer", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct WrongInputTests {
-    @Test("bytes that are no TLS")
-    func noTLS() async throws {
+    @Test func `bytes that are no TLS`() async throws {
         try await ControlStage.with { stage in
             var random = SeededRandom(seed: 1)
             var inputs = [
@@ -34,8 +33,7 @@ struct WrongInputTests {
         }
     }
 
-    @Test("bodies with a good token that are no JSON, or no end")
-    func bodies() async throws {
+    @Test func `bodies with a good token that are no JSON, or no end`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let channel = try #require(try await client.create(policy: 0)[header: "apns-channel-id"])
@@ -58,8 +56,7 @@ struct WrongInputTests {
         }
     }
 
-    @Test("headers beyond all bounds")
-    func headers() async throws {
+    @Test func `headers beyond all bounds`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let answer = try? await client.send(
@@ -69,16 +66,16 @@ struct WrongInputTests {
         }
     }
 
-    @Test(
-        "control calls that are wrong name the mistake and change nothing",
-        arguments: [
-            ("POST", "/faults", "{"), ("POST", "/faults", #"{"match": {}, "action": "explode"}"#),
-            ("POST", "/faults", #"{"match": {"rate": 2}, "action": "silence"}"#), ("POST", "/devices", "[]"),
-            ("POST", "/devices", #"{"id": 7}"#), ("PATCH", "/quirks", #"{"capitals": "sometimes"}"#),
-            ("PATCH", "/clock", #"{"advance": "an hour"}"#), ("POST", "/devices/nobody/activities", "{}"),
-            ("GET", "/journal?limit=many", ""), ("GET", "/nothing", ""),
-        ])
-    func control(_ method: String, _ path: String, _ body: String) async throws {
+    @Test(arguments: [
+        ("POST", "/faults", "{"), ("POST", "/faults", #"{"match": {}, "action": "explode"}"#),
+        ("POST", "/faults", #"{"match": {"rate": 2}, "action": "silence"}"#), ("POST", "/devices", "[]"),
+        ("POST", "/devices", #"{"id": 7}"#), ("PATCH", "/quirks", #"{"capitals": "sometimes"}"#),
+        ("PATCH", "/clock", #"{"advance": "an hour"}"#), ("POST", "/devices/nobody/activities", "{}"),
+        ("GET", "/journal?limit=many", ""), ("GET", "/nothing", ""),
+    ])
+    func `control calls that are wrong name the mistake and change nothing`(
+        _ method: String, _ path: String, _ body: String
+    ) async throws {
         try await ControlStage.with { stage in
             let answer = try await stage.call(method, path, body)
             #expect((400..<500).contains(answer.status), "\(answer)")

@@ -4,10 +4,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Quirks")
 struct QuirksTests {
-    @Test("Every quirk has a name of its own, a source, a default and another value")
-    func table() throws {
+    @Test func `every quirk has a name of its own, a source, a default and another value`() throws {
         #expect(Set(Quirks.table.map(\.name)).count == Quirks.table.count)
         for quirk in Quirks.table {
             #expect(!quirk.source.isEmpty && !quirk.summary.isEmpty)
@@ -22,8 +20,8 @@ struct QuirksTests {
         }
     }
 
-    @Test("The manual names every quirk and value", .enabled(if: Manual.text != nil, "needs docs/simulator.md"))
-    func manual() throws {
+    @Test(.enabled(if: Manual.text != nil, "needs docs/simulator.md"))
+    func `the manual names every quirk and value`() throws {
         let text = try #require(Manual.text)
         for quirk in Quirks.table {
             #expect(text.contains("| `\(quirk.name)` |"))
@@ -31,8 +29,8 @@ struct QuirksTests {
         }
     }
 
-    @Test("What is not there is told", arguments: ["capitals", "capitals=maybe", "weather=fine", "=x"])
-    func mistakes(text: String) {
+    @Test(arguments: ["capitals", "capitals=maybe", "weather=fine", "=x"])
+    func `what is not there is told`(text: String) {
         var quirks = Quirks()
         #expect(throws: SimulatorError.self) { try quirks.set([text]) }
     }
@@ -47,8 +45,8 @@ struct QuirksTests {
         var testDescription: String { quirk }
     }
 
-    @Test("Each turns what it says", arguments: cases)
-    func behaviour(row: Case) throws {
+    @Test(arguments: cases)
+    func `each turns what it says`(row: Case) throws {
         for isTurned in [false, true] {
             var bench = try Bench()
             try bench.addChannels()
@@ -108,8 +106,7 @@ struct QuirksTests {
         },
     ]
 
-    @Test("In production a broadcast is named unless a quirk says otherwise")
-    func uniqueID() throws {
+    @Test func `in production a broadcast is named unless a quirk says otherwise`() throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: .production)
         try bench.state.quirks.set("unique-id-production", to: "off")

@@ -5,10 +5,9 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("State kept over restarts")
+/// State kept over restarts.
 struct SnapshotTests {
-    @Test("What was there is there again: channels, messages, deletions, owners, phones")
-    func roundTrip() throws {
+    @Test func `what was there is there again: channels, messages, deletions, owners, phones`() throws {
         var stage = try PhoneStage(policy: 1)
         let token = try stage.addPhone("eve")
         try stage.follow("anna")
@@ -39,19 +38,16 @@ struct SnapshotTests {
         #expect(stage.shown("anna", at: 20) == [#"{"n":3}"#])
     }
 
-    @Test(
-        "A text that is not ours is refused in one line",
-        arguments: ["", "[]", "{}", #"{"version":2}"#, #"{"version":1,"apps":[{}]}"#, #"{"version":1,"x":1}"#])
-    func foreign(text: String) {
+    @Test(arguments: ["", "[]", "{}", #"{"version":2}"#, #"{"version":1,"apps":[{}]}"#, #"{"version":1,"x":1}"#])
+    func `a text that is not ours is refused in one line`(text: String) {
         var state = SimulatorState(keys: [])
         #expect {
             try Snapshot.restore(Array(text.utf8), into: &state, at: "file")
         } throws: { "\($0)".hasPrefix("file") && !"\($0)".contains("\n") }
     }
 
-    @Test(
-        "A restart with a state file has the channels of before; a foreign file is left alone", .timeLimit(.minutes(1)))
-    func restart() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `a restart with a state file has the channels of before; a foreign file is left alone`() async throws {
         let folder = try TemporaryFolder()
         let file = folder.file("kept/state.json")
         let id = try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { running in

@@ -4,10 +4,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Channel IDs")
 struct ChannelIDsTests {
-    @Test("Sixteen bytes laid out like a version 1 time")
-    func layout() throws {
+    @Test func `sixteen bytes laid out like a version 1 time`() throws {
         var ids = ChannelIDs()
         var random = SeededRandom(seed: 7)
         // RFC 9562 A.1: 2022-02-22 19:22:22 UTC is tick 0x1EC9414C232AB00.
@@ -17,8 +15,7 @@ struct ChannelIDsTests {
         #expect(Array(bytes.prefix(10)) == [0xC2, 0x32, 0xAB, 0x00, 0x94, 0x14, 0x11, 0xEC, 0, 0])
     }
 
-    @Test("No two alike in one instant, nor when the clock goes back")
-    func unique() {
+    @Test func `no two alike in one instant, nor when the clock goes back`() {
         var ids = ChannelIDs()
         var random = SeededRandom(seed: 7)
         let made = (0..<1_000).map {
@@ -27,14 +24,12 @@ struct ChannelIDsTests {
         #expect(Set(made).count == 1_000)
     }
 
-    @Test(
-        "Text that could be an ID, and text that could not",
-        arguments: [
-            ("dHN0LXNyY2gtY2hubA==", true), ("AAAA", true), ("", false), ("AAA", false), ("AA_-", false),
-            ("AAAA AAAA", false), (String(repeating: "A", count: 256), true),
-            (String(repeating: "A", count: 260), false),
-        ])
-    func form(text: String, isWellFormed: Bool) {
+    @Test(arguments: [
+        ("dHN0LXNyY2gtY2hubA==", true), ("AAAA", true), ("", false), ("AAA", false), ("AA_-", false),
+        ("AAAA AAAA", false), (String(repeating: "A", count: 256), true),
+        (String(repeating: "A", count: 260), false),
+    ])
+    func `text that could be an ID, and text that could not`(text: String, isWellFormed: Bool) {
         #expect(ChannelIDs.isWellFormed(text) == isWellFormed)
     }
 }

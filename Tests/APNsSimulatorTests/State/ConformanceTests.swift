@@ -3,10 +3,10 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-@Suite("What APNs says to each request")
+/// What APNs says to each request.
 struct ConformanceTests {
-    @Test("Status and reason", arguments: cases)
-    func row(_ row: ConformanceCase) throws {
+    @Test(arguments: cases)
+    func `status and reason`(_ row: ConformanceCase) throws {
         var bench = try Bench()
         try bench.addChannels()
         let headers = row.headers.mapValues {

@@ -4,12 +4,11 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("What APNs remembers of a connection")
+/// What APNs remembers of a connection.
 struct ConnectionTests {
     private static let path = "/1/apps/\(Bench.bundleID)/all-channels"
 
-    @Test("One stream, many after a good token, one again after refusals in a row, then the end")
-    func refusals() throws {
+    @Test func `one stream, many after a good token, one again after refusals in a row, then the end`() throws {
         var bench = try Bench()
         bench.open()
         let bad = ["authorization": ""]
@@ -27,8 +26,7 @@ struct ConnectionTests {
         #expect(effects.filter { !$0.isEmpty }.count == 2)
     }
 
-    @Test("Refusals that are not counted slow nobody down")
-    func ignored() throws {
+    @Test func `refusals that are not counted slow nobody down`() throws {
         var bench = try Bench()
         bench.open()
         try bench.state.quirks.set("refusals", to: "ignored")
@@ -37,8 +35,7 @@ struct ConnectionTests {
         #expect(effects.isEmpty)
     }
 
-    @Test("A connection belongs to the team and kind of key it was first used with")
-    func binding() throws {
+    @Test func `a connection belongs to the team and kind of key it was first used with`() throws {
         var bench = try Bench()
         let colleague = Provider(keyID: "COLLEAGUE1", teamID: bench.provider.teamID)
         let rival = Provider(keyID: "RIVALSKEY1", teamID: "RIVALTEAM1")
@@ -62,8 +59,7 @@ struct ConnectionTests {
         #expect(try bench.send("GET", other).status == 200)
     }
 
-    @Test("A key is good for its environment and its topics alone")
-    func scope() throws {
+    @Test func `a key is good for its environment and its topics alone`() throws {
         var bench = try Bench()
         var key = try bench.provider.registered()
         key.scope = try KeyScope(parsing: "development:com.example.Scores,com.example.other")
@@ -76,12 +72,12 @@ struct ConnectionTests {
         #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"BadEnvironmentKeyIdInToken"}"#)
     }
 
-    @Test(
-        "A token that replaces another too soon is 429; per connection, per key, or never",
-        arguments: [
-            ("connection", true, false), ("key", true, true), ("off", false, false),
-        ])
-    func updates(rule: String, here: Bool, elsewhere: Bool) throws {
+    @Test(arguments: [
+        ("connection", true, false), ("key", true, true), ("off", false, false),
+    ])
+    func `a token that replaces another too soon is 429; per connection, per key, or never`(
+        rule: String, here: Bool, elsewhere: Bool
+    ) throws {
         var bench = try Bench()
         try bench.state.quirks.set("token-updates", to: rule)
         bench.open()
@@ -96,8 +92,7 @@ struct ConnectionTests {
         #expect(try bench.send("GET", Self.path, at: Bench.now.addingTimeInterval(1_800)).status == 200)
     }
 
-    @Test("Scopes of keys are read, and mistakes told")
-    func scopes() throws {
+    @Test func `scopes of keys are read, and mistakes told`() throws {
         let scopes = try KeyScope.list(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
         #expect(scopes["A"]?.environment == .development)
         #expect(scopes["A"]?.topics == nil)

@@ -6,14 +6,13 @@ internal import Testing
 
 /// Requests torn up and put together wrong: every answer is one APNs can give, and the next good request is served. The
 /// same requests each time; GRANDSTAND_FUZZ_SEED chooses others, GRANDSTAND_FUZZ_COUNT how many.
-@Suite("Fuzzed requests", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["GRANDSTAND_FUZZ_SEED"].flatMap(UInt64.init) ?? 20_261_121
     private static let count = environment["GRANDSTAND_FUZZ_COUNT"].flatMap(Int.init) ?? 20_000
 
-    @Test("requests of every kind, mutilated")
-    func requests() throws {
+    @Test func `requests of every kind, mutilated`() throws {
         var random = SeededRandom(seed: Self.seed)
         var bench = try Bench()
         try bench.addChannels()
@@ -34,8 +33,7 @@ struct FuzzTests {
         #expect(try bench.create(policy: 0, of: "com.example.other").isEmpty == false)
     }
 
-    @Test("JSON: what is read, Foundation reads too")
-    func json() {
+    @Test func `JSON: what is read, Foundation reads too`() {
         var random = SeededRandom(seed: Self.seed)
         let texts = [
             Bench.update, #"{"a":[1,2.5e3,-0,true,null,"\u26bd\"\\"],"b":{"c":{}}}"#, "[[[[]]]]", #"{"":""}"#, "  7 ",
@@ -55,8 +53,7 @@ struct FuzzTests {
         #expect(isRead > Self.count / 20)
     }
 
-    @Test("scripts of faults: read, or refused in words")
-    func faultScripts() {
+    @Test func `scripts of faults: read, or refused in words`() {
         var random = SeededRandom(seed: Self.seed)
         let script =
             #"{"seed":7,"faults":[{"name":"a","match":{"operation":"broadcast","rate":0.1},"action":"refuse","reason":"TooManyRequests"},{"match":{"nth":1},"action":"delay","seconds":1}]}"#

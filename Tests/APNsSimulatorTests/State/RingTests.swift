@@ -2,10 +2,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Ring")
 struct RingTests {
-    @Test("Keeps the newest, oldest first, and hands back what it drops")
-    func newest() {
+    @Test func `keeps the newest, oldest first, and hands back what it drops`() {
         var ring = Ring<Int>(capacity: 3)
         let dropped = (1...5).map { ring.append($0) }
         #expect(dropped == [nil, nil, nil, 1, 2])
@@ -15,8 +13,7 @@ struct RingTests {
         #expect(ring.elements == [6])
     }
 
-    @Test("Of no capacity keeps nothing")
-    func none() {
+    @Test func `of no capacity keeps nothing`() {
         var ring = Ring<Int>(capacity: 0)
         #expect(ring.append(1) == 1)
         #expect(ring.elements.isEmpty)

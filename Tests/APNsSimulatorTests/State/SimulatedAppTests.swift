@@ -3,10 +3,8 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("An app's channels")
 struct SimulatedAppTests {
-    @Test("Deletions are remembered up to a bound, the newest ones")
-    func bound() {
+    @Test func `deletions are remembered up to a bound, the newest ones`() {
         var app = SimulatedApp()
         for number in 0...SimulatedApp.rememberedDeletions {
             app.add("\(number)", .noMessageStored, now: Bench.now)

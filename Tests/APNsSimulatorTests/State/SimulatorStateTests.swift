@@ -3,10 +3,8 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-@Suite("Channels and messages")
 struct SimulatorStateTests {
-    @Test("A channel made is listed, read as made, and gone once deleted, in its environment alone")
-    func life() throws {
+    @Test func `a channel made is listed, read as made, and gone once deleted, in its environment alone`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let app = "/1/apps/\(Bench.bundleID)"
@@ -26,8 +24,7 @@ struct SimulatorStateTests {
         #expect(text(try bench.send("GET", "\(app)/all-channels")) == #"{"channels":["\#(bench.stored)"]}"#)
     }
 
-    @Test("The limit holds per app and environment, and a deletion makes room")
-    func limit() throws {
+    @Test func `the limit holds per app and environment, and a deletion makes room`() throws {
         var bench = try Bench(channelLimit: 2)
         let first = try bench.create(policy: 0)
         _ = try bench.create(policy: 1)
@@ -45,8 +42,7 @@ struct SimulatorStateTests {
         #expect(try bench.send("POST", path, [:], body).status == 201)
     }
 
-    @Test("Ten thousand channels by default, each with its own ID")
-    func tenThousand() throws {
+    @Test func `ten thousand channels by default, each with its own ID`() throws {
         var bench = try Bench()
         var ids: Set<String> = []
         for _ in 0..<10_000 { ids.insert(try bench.create(policy: 0)) }
@@ -57,8 +53,7 @@ struct SimulatorStateTests {
         #expect(next.reason == .cannotCreateChannelConfig)
     }
 
-    @Test("A management call in lowercase and a broadcast in the registered case mean one app")
-    func capitals() throws {
+    @Test func `a management call in lowercase and a broadcast in the registered case mean one app`() throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, of: "com.example.matchday")
         #expect(try bench.create(policy: 0, of: "com.example.MatchDay") == "")
@@ -69,8 +64,7 @@ struct SimulatorStateTests {
         #expect(try lenient.create(policy: 0, of: "com.example.MatchDay") != "")
     }
 
-    @Test("An app belongs to the team that made its first channel in an environment")
-    func teams() throws {
+    @Test func `an app belongs to the team that made its first channel in an environment`() throws {
         let other = Provider(keyID: "OTHERKEY01", teamID: "OTHERTEAM1")
         var bench = try Bench()
         bench.state = SimulatorState(keys: [try bench.provider.registered(), try other.registered()])
@@ -81,8 +75,7 @@ struct SimulatorStateTests {
         #expect(try bench.send("GET", "/1/apps/com.example.other/all-channels", by: other).status == 200)
     }
 
-    @Test("Without the Broadcast capability an app has no channels, and gets none back with it")
-    func capability() throws {
+    @Test func `without the Broadcast capability an app has no channels, and gets none back with it`() throws {
         var bench = try Bench()
         try bench.addChannels()
         bench.state.setBroadcastCapability(false, of: "com.example.Scores")
@@ -93,8 +86,7 @@ struct SimulatorStateTests {
         #expect(bench.state.channels(of: Bench.bundleID, in: .development).isEmpty)
     }
 
-    @Test("Every answer carries the request's id, or a new one when it has none or a malformed one")
-    func requestID() throws {
+    @Test func `every answer carries the request's id, or a new one when it has none or a malformed one`() throws {
         var bench = try Bench()
         let path = "/1/apps/\(Bench.bundleID)/all-channels"
         let id = "0f8b1a2c-3d4e-5f60-7182-93a4b5c6d7e8"
@@ -107,8 +99,8 @@ struct SimulatorStateTests {
         #expect(made != malformed)
     }
 
-    @Test("An accepted broadcast has Apple's own name, in both environments", arguments: APNsEnvironment.allCases)
-    func uniqueID(environment: APNsEnvironment) throws {
+    @Test(arguments: APNsEnvironment.allCases)
+    func `an accepted broadcast has Apple's own name, in both environments`(environment: APNsEnvironment) throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: environment)
         let first = try bench.broadcast(on: id, in: environment)
@@ -118,8 +110,7 @@ struct SimulatorStateTests {
         #expect(first[header: "apns-unique-id"] != second[header: "apns-unique-id"])
     }
 
-    @Test("Only a valid token opens a connection to many streams")
-    func proof() throws {
+    @Test func `only a valid token opens a connection to many streams`() throws {
         var bench = try Bench()
         #expect(try bench.send("GET", "/1/apps/\(Bench.bundleID)/all-channels").tokenAccepted)
         #expect(try bench.broadcast(on: "nonsense").tokenAccepted)

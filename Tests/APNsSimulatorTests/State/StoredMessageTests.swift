@@ -3,12 +3,11 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-@Suite("Messages kept for devices offline")
+/// Messages kept for devices offline.
 struct StoredMessageTests {
     private let end = #"{"aps":{"timestamp":1780000001,"event":"end"}}"#
 
-    @Test("The newest is kept until its expiration")
-    func newest() throws {
+    @Test func `the newest is kept until its expiration`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
@@ -21,8 +20,7 @@ struct StoredMessageTests {
         #expect(stored(bench, after: 60) == nil)
     }
 
-    @Test("No longer than 8 hours")
-    func cap() throws {
+    @Test func `no longer than 8 hours`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 100_000)"
@@ -31,8 +29,8 @@ struct StoredMessageTests {
         #expect(stored(bench, after: 28_800) == nil)
     }
 
-    @Test("Expiration 0, an instant gone by, a refusal: what was kept stays", arguments: ["0", "1", "soon"])
-    func untouched(expiration: String) throws {
+    @Test(arguments: ["0", "1", "soon"])
+    func `expiration 0, an instant gone by, a refusal: what was kept stays`(expiration: String) throws {
         var bench = try Bench()
         try bench.addChannels()
         let future = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
@@ -41,8 +39,7 @@ struct StoredMessageTests {
         #expect(stored(bench, after: 0)?.body == Array(Bench.update.utf8))
     }
 
-    @Test("Nothing where nothing is stored")
-    func none() throws {
+    @Test func `nothing where nothing is stored`() throws {
         var bench = try Bench()
         try bench.addChannels()
         #expect(try bench.broadcast(on: bench.none).status == 200)

@@ -4,7 +4,6 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-@Suite("Provider tokens")
 struct TokenJudgeTests {
     /// A header and claims in which `{kid}`, `{iss}` and `{iat}` are filled in.
     struct Content: Sendable, CustomTestStringConvertible {
@@ -14,49 +13,43 @@ struct TokenJudgeTests {
         var testDescription: String { name }
     }
 
-    @Test(
-        "Accepted",
-        arguments: [
-            Content(name: "plain"),
-            Content(name: "with typ", header: #"{"typ":"JWT","kid":"{kid}","alg":"ES256"}"#),
-            Content(name: "with another claim", claims: #"{"iat":{iat},"iss":"{iss}","x":[1]}"#),
-            Content(name: "iat with a fraction", claims: #"{"iss":"{iss}","iat":{iat}.5}"#),
-        ])
-    func accepted(content: Content) throws {
+    @Test(arguments: [
+        Content(name: "plain"),
+        Content(name: "with typ", header: #"{"typ":"JWT","kid":"{kid}","alg":"ES256"}"#),
+        Content(name: "with another claim", claims: #"{"iat":{iat},"iss":"{iss}","x":[1]}"#),
+        Content(name: "iat with a fraction", claims: #"{"iss":"{iss}","iat":{iat}.5}"#),
+    ])
+    func `accepted`(content: Content) throws {
         #expect(try judge(content).teamID == "TESTTEAM01")
     }
 
-    @Test(
-        "Refused as invalid",
-        arguments: [
-            Content(name: "another algorithm", header: #"{"alg":"HS256","kid":"{kid}"}"#),
-            Content(name: "none", header: #"{"alg":"none","kid":"{kid}"}"#),
-            Content(name: "no kid", header: #"{"alg":"ES256"}"#),
-            Content(name: "unknown kid", header: #"{"alg":"ES256","kid":"NOBODYSKEY"}"#),
-            Content(name: "header no JSON", header: "ES256"),
-            Content(name: "no iss", claims: #"{"iat":{iat}}"#),
-            Content(name: "another team", claims: #"{"iss":"OTHERTEAM1","iat":{iat}}"#),
-            Content(name: "no iat", claims: #"{"iss":"{iss}"}"#),
-            Content(name: "iat a string", claims: #"{"iss":"{iss}","iat":"{iat}"}"#),
-            Content(name: "iat beyond numbers", claims: #"{"iss":"{iss}","iat":1e999}"#),
-        ])
-    func invalid(content: Content) {
+    @Test(arguments: [
+        Content(name: "another algorithm", header: #"{"alg":"HS256","kid":"{kid}"}"#),
+        Content(name: "none", header: #"{"alg":"none","kid":"{kid}"}"#),
+        Content(name: "no kid", header: #"{"alg":"ES256"}"#),
+        Content(name: "unknown kid", header: #"{"alg":"ES256","kid":"NOBODYSKEY"}"#),
+        Content(name: "header no JSON", header: "ES256"),
+        Content(name: "no iss", claims: #"{"iat":{iat}}"#),
+        Content(name: "another team", claims: #"{"iss":"OTHERTEAM1","iat":{iat}}"#),
+        Content(name: "no iat", claims: #"{"iss":"{iss}"}"#),
+        Content(name: "iat a string", claims: #"{"iss":"{iss}","iat":"{iat}"}"#),
+        Content(name: "iat beyond numbers", claims: #"{"iss":"{iss}","iat":1e999}"#),
+    ])
+    func `refused as invalid`(content: Content) {
         #expect(throws: Refusal(.invalidProviderToken)) { try judge(content) }
     }
 
     @Test(
-        "Age",
         arguments: [(0, nil), (-3_600, nil), (-3_601, .expiredProviderToken), (60, nil), (61, .invalidProviderToken)]
             as [(Double, APNsReason?)])
-    func age(issued: Double, reason: APNsReason?) throws {
+    func `age`(issued: Double, reason: APNsReason?) throws {
         let provider = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])
         let token = try provider.token(at: Bench.now.addingTimeInterval(issued))
         #expect(refusal { try judge.judge(authorization: "bearer \(token)", now: Bench.now) } == reason)
     }
 
-    @Test("A token remembered grows old all the same")
-    func remembered() throws {
+    @Test func `a token remembered grows old all the same`() throws {
         let provider = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])
         let authorization = "Bearer \(try provider.token(at: Bench.now))"
@@ -65,8 +58,7 @@ struct TokenJudgeTests {
         #expect(refusal { try judge.judge(authorization: authorization, now: later) } == .expiredProviderToken)
     }
 
-    @Test("A changed signature, another's key, padding, a fourth part")
-    func forged() throws {
+    @Test func `a changed signature, another's key, padding, a fourth part`() throws {
         let provider = Provider()
         let impostor = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])

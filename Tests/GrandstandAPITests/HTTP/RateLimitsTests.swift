@@ -4,10 +4,8 @@ internal import Testing
 
 @testable internal import GrandstandAPI
 
-@Suite("Rate limits")
 struct RateLimitsTests {
-    @Test("what a key of client apps may ask beside lookups is bounded, whatever the settings are")
-    func strangers() {
+    @Test func `what a key of client apps may ask beside lookups is bounded, whatever the settings are`() {
         let limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
         let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
         for _ in 0..<20 {

@@ -12,12 +12,10 @@ internal import Testing
 @testable internal import GrandstandService
 
 /// What is answered in the pipeline, and what goes past to the router.
-@Suite("Lookup handler")
 struct LookupHandlerTests {
     static let path = "/v1/lookup/com.example.Stadium/production/derby"
 
-    @Test("a lookup that memory knows is answered at once, and reaches nobody else")
-    func found() throws {
+    @Test func `a lookup that memory knows is answered at once, and reaches nobody else`() throws {
         let line = try Line()
         let answer = try line.says(Self.get())
         let (head, body) = try #require(answer.parts)
@@ -36,8 +34,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test("who has the bytes gets 304 without a body")
-    func notModified() throws {
+    @Test func `who has the bytes gets 304 without a body`() throws {
         let line = try Line()
         let (_, body) = try #require(try line.says(Self.get()).parts)
         let tag = EntityTag(of: Array(body.utf8)).text
@@ -48,8 +45,7 @@ struct LookupHandlerTests {
         #expect(rest == "")
     }
 
-    @Test("what cannot be confirmed says how old it is")
-    func stale() throws {
+    @Test func `what cannot be confirmed says how old it is`() throws {
         let line = try Line(confirmedBefore: 30)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("Warning: 110 - \"Response is Stale\""))
@@ -68,23 +64,21 @@ struct LookupHandlerTests {
         get(method: "HEAD"), get(method: "DELETE"), get(version: "1.0"),
     ]
 
-    @Test("the rest goes past unchanged", arguments: LookupHandlerTests.others)
-    func past(_ request: String) throws {
+    @Test(arguments: LookupHandlerTests.others)
+    func `the rest goes past unchanged`(_ request: String) throws {
         let line = try Line()
         let answer = try line.says(request)
         #expect(answer == "")
         #expect(line.past.count == 1)
     }
 
-    @Test("an answer that is older than is allowed goes past")
-    func tooOld() throws {
+    @Test func `an answer that is older than is allowed goes past`() throws {
         let line = try Line(confirmedBefore: 601)
         #expect(try line.says(Self.get()).isEmpty)
         #expect(line.past == [Self.path])
     }
 
-    @Test("while another request is under way, lookups wait behind it in its order")
-    func order() throws {
+    @Test func `while another request is under way, lookups wait behind it in its order`() throws {
         let line = try Line()
         #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
         #expect(line.past == ["/v1/apps", Self.path])
@@ -97,8 +91,7 @@ struct LookupHandlerTests {
         #expect(line.past.count == 3)
     }
 
-    @Test("a request in pieces is answered when it is whole")
-    func pieces() throws {
+    @Test func `a request in pieces is answered when it is whole`() throws {
         let line = try Line()
         let request = Self.get()
         for byte in request.utf8.dropLast() {
@@ -110,8 +103,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test("a key's limit counts here, is told, and who is beyond it hears it from the router")
-    func limited() throws {
+    @Test func `a key's limit counts here, is told, and who is beyond it hears it from the router`() throws {
         let line = try Line(rate: 1)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("RateLimit-Limit: 2"))
@@ -123,8 +115,9 @@ struct LookupHandlerTests {
         #expect(line.past == [Self.path])
     }
 
-    @Test("an answer has the headers of all answers, its key counts as used, and whoever keeps time is told")
-    func noticed() throws {
+    @Test func `an answer has the headers of all answers, its key counts as used, and whoever keeps time is told`()
+        throws
+    {
         let line = try Line()
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("X-Content-Type-Options: nosniff"))

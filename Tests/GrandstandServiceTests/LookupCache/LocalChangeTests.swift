@@ -7,12 +7,14 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite("Lookup replica: changes of its own process", .timeLimit(.minutes(1)))
+/// Changes of its own process.
+@Suite(.timeLimit(.minutes(1)))
 struct LocalChangeTests {
-    @Test(
-        "what this process has changed is not answered from before, heard of or not: whoever asks waits until it is read"
-    )
-    func changedHere() async throws {
+    @Test
+    func
+        `what this process has changed is not answered from before, heard of or not: whoever asks waits until it is read`()
+        async throws
+    {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             let valve = Valve()
@@ -29,8 +31,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test("what the database told of a new event is forgotten with the event's next change")
-    func toldBefore() async throws {
+    @Test func `what the database told of a new event is forgotten with the event's next change`() async throws {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
         let replica = LookupReplica(
@@ -45,8 +46,7 @@ struct LocalChangeTests {
         #expect(isEmpty)
     }
 
-    @Test("when the database cannot be read since, the answer from before says that it is old")
-    func changedAndDown() async throws {
+    @Test func `when the database cannot be read since, the answer from before says that it is old`() async throws {
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         settings.patience = .milliseconds(1)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite("Lookups with content", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct LookupContentsTests {
     /// A database whose queries wait for the test.
     private final class Events: EventStore {
@@ -53,8 +53,7 @@ struct LookupContentsTests {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    @Test("a crowd that asks while a query is under way is one more query, with each name once")
-    func together() async throws {
+    @Test func `a crowd that asks while a query is under way is one more query, with each name once`() async throws {
         let events = Events()
         let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
@@ -76,8 +75,9 @@ struct LookupContentsTests {
         }
     }
 
-    @Test("one query carries a bounded number of names; a failure is told to those who waited for it")
-    func bounded() async throws {
+    @Test func `one query carries a bounded number of names; a failure is told to those who waited for it`()
+        async throws
+    {
         let events = Events()
         let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
@@ -111,8 +111,7 @@ struct LookupContentsTests {
         }
     }
 
-    @Test("more than ten thousand callers do not wait: they are told when to come again")
-    func full() async throws {
+    @Test func `more than ten thousand callers do not wait: they are told when to come again`() async throws {
         let events = Events()
         let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite("Lookup marks", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct LookupMarksTests {
     private func contains(_ marks: LookupMarks, _ key: String) -> Bool {
         Array(key.utf8).withUnsafeBytes { marks.contain($0) }
@@ -11,8 +11,7 @@ struct LookupMarksTests {
 
     private func key(_ text: String) throws -> EventKey { try #require(EventKey(rawValue: text)) }
 
-    @Test("a mark goes with a reading that began after it, and with no other")
-    func readings() throws {
+    @Test func `a mark goes with a reading that began after it, and with no other`() throws {
         let marks = LookupMarks(patience: .seconds(60))
         let derby = try key("derby")
         let early = marks.reading()
@@ -30,8 +29,7 @@ struct LookupMarksTests {
         #expect(!contains(marks, "derby"))
     }
 
-    @Test("who asks waits for what was changed before, not for what is changed later")
-    func waiting() async throws {
+    @Test func `who asks waits for what was changed before, not for what is changed later`() async throws {
         let marks = LookupMarks(patience: .seconds(60))
         let derby = try key("derby")
         #expect(await marks.areRead(of: derby))
@@ -46,8 +44,7 @@ struct LookupMarksTests {
         #expect(contains(marks, "derby"))
     }
 
-    @Test("an event that cannot be read is waited for as long as patience has it")
-    func impatient() async throws {
+    @Test func `an event that cannot be read is waited for as long as patience has it`() async throws {
         let marks = LookupMarks(patience: .milliseconds(1))
         let derby = try key("derby")
         marks.mark([derby])

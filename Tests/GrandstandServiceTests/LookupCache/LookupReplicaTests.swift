@@ -7,10 +7,9 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite("Lookup replica", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct LookupReplicaTests {
-    @Test("everything is read at first; an announcement replaces or removes one event")
-    func follows() async throws {
+    @Test func `everything is read at first; an announcement replaces or removes one event`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.put("two")
@@ -21,8 +20,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("a change that is never announced is found in the journal")
-    func lostAnnouncement() async throws {
+    @Test func `a change that is never announced is found in the journal`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.put("two", announced: false)
@@ -30,8 +28,10 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("announcements are followed while everything is read, and are not written over by what was read before them")
-    func duringReading() async throws {
+    @Test
+    func `announcements are followed while everything is read, and are not written over by what was read before them`()
+        async throws
+    {
         let gate = LookupWorld.Gate()
         try await LookupWorld.withReplica(LookupWorld.FakeSource(pages: gate)) { replica, source, _ in
             var arrivals = gate.arrivals.stream.makeAsyncIterator()
@@ -52,8 +52,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("listening anew reads everything: what was announced meanwhile is not known")
-    func reconnected() async throws {
+    @Test func `listening anew reads everything: what was announced meanwhile is not known`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.state.withLock { $0.channelIDs[LookupWorld.key("derby")] = "two" }
@@ -62,8 +61,10 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("while the database is down it answers with the age, for a bounded time, and nothing new is asked of it")
-    func outage() async throws {
+    @Test
+    func `while the database is down it answers with the age, for a bounded time, and nothing new is asked of it`()
+        async throws
+    {
         try await LookupWorld.withReplica { replica, source, clock in
             await LookupWorld.expect("one", of: replica)
             source.state.withLock { $0.fails = true }
@@ -82,8 +83,8 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("that memory cannot be confirmed is told once, not twice a second; and that it can again")
-    func told() async throws {
+    @Test func `that memory cannot be confirmed is told once, not twice a second; and that it can again`() async throws
+    {
         let lines = LogLines()
         let source = LookupWorld.FakeSource()
         try await LookupWorld.withReplica(source, logger: lines.logger) { replica, source, _ in
@@ -103,8 +104,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("an unknown event is asked of the database once a second")
-    func misses() async throws {
+    @Test func `an unknown event is asked of the database once a second`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             for _ in 1...50 {
@@ -115,8 +115,9 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test("before anything is read the database is asked in bounded number too, and the rest told to come again")
-    func unread() async throws {
+    @Test func `before anything is read the database is asked in bounded number too, and the rest told to come again`()
+        async throws
+    {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
         let replica = LookupReplica(

@@ -5,7 +5,6 @@ internal import Testing
 @testable internal import Grandstand
 @testable internal import GrandstandService
 
-@Suite("Lookup table")
 struct LookupTableTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -41,8 +40,7 @@ struct LookupTableTests {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    @Test("the body is the interface's, byte for byte, and the tag is of its bytes")
-    func body() throws {
+    @Test func `the body is the interface's, byte for byte, and the tag is of its bytes`() throws {
         let answer = ask(try table(record(firstUpdateAt: now)))
         #expect(
             text(answer)
@@ -53,10 +51,9 @@ struct LookupTableTests {
         #expect(body.count == body.bytes.count)
     }
 
-    @Test(
-        "memory's bytes and tag are those that the database's entry gives",
-        arguments: [nil, -60, 60] as [Double?], [false, true])
-    func sameAsEntry(_ start: Double?, _ isUpdated: Bool) throws {
+    @Test(arguments: [nil, -60, 60] as [Double?], [false, true])
+    func `memory's bytes and tag are those that the database's entry gives`(_ start: Double?, _ isUpdated: Bool) throws
+    {
         let key = try #require(EventKey(rawValue: "derby"))
         var record = record(
             startsAt: start.map { now.addingTimeInterval($0) }, firstUpdateAt: isUpdated ? now : nil)
@@ -68,14 +65,12 @@ struct LookupTableTests {
         #expect(answer == expected)
     }
 
-    @Test("a block has no room to spare: two tables of them must fit into memory")
-    func size() throws {
+    @Test func `a block has no room to spare: two tables of them must fit into memory`() throws {
         let block = LookupBlock(try #require(EventKey(rawValue: "derby")), [record(), record("com.example.other")])
         #expect(block.bytes.capacity < block.bytes.count + 32)
     }
 
-    @Test("pending without a channel, over when ended or cancelled, whatever the channel is")
-    func answers() throws {
+    @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
         let pending = ask(try table(record(channelID: nil)))
         #expect(pending == .pending)
         let ended = ask(try table(record(endedAt: now)))
@@ -84,8 +79,7 @@ struct LookupTableTests {
         #expect(cancelled == .over)
     }
 
-    @Test("apps and environments of one event are told apart, capitals are not")
-    func apart() throws {
+    @Test func `apps and environments of one event are told apart, capitals are not`() throws {
         let table = try table(
             record(channelID: nil), record("com.example.long", .production, channelID: "three"),
             record("com.example.other", .development, channelID: "two"))
@@ -99,8 +93,7 @@ struct LookupTableTests {
         #expect(ask(table, key: "") == nil)
     }
 
-    @Test("an event becomes live at its start, with another tag, and stays so")
-    func start() throws {
+    @Test func `an event becomes live at its start, with another tag, and stays so`() throws {
         let start = now.addingTimeInterval(60)
         let table = try table(record(startsAt: start))
         let before = ask(table)
@@ -112,8 +105,7 @@ struct LookupTableTests {
         #expect(ask(table, at: start.addingTimeInterval(1)) == after)
     }
 
-    @Test("ten thousand events come, change and go, as in a dictionary")
-    func many() throws {
+    @Test func `ten thousand events come, change and go, as in a dictionary`() throws {
         var generator = SplitMix(state: 42)
         let table = LookupTable(seed: 7)
         var model: [String: String] = [:]
@@ -134,17 +126,14 @@ struct LookupTableTests {
         #expect(wrong == [])
     }
 
-    @Test(
-        "If-None-Match names the tag strongly, weakly, in a list, or as anything",
-        arguments: [("TAG", true), ("\"x\", TAG", true), ("W/TAG", true), ("*", true), ("\"x\"", false), ("", false)])
-    func tags(_ header: String, _ matches: Bool) {
+    @Test(arguments: [("TAG", true), ("\"x\", TAG", true), ("W/TAG", true), ("*", true), ("\"x\"", false), ("", false)])
+    func `If-None-Match names the tag strongly, weakly, in a list, or as anything`(_ header: String, _ matches: Bool) {
         let tag = EntityTag(of: Array("body".utf8))
         #expect(tag.matches(header.replacing("TAG", with: tag.text)) == matches)
         #expect(tag != EntityTag(of: Array("bodz".utf8)))
     }
 
-    @Test("a name is asked for once a second, all names together as often as the budget says")
-    func questions() {
+    @Test func `a name is asked for once a second, all names together as often as the budget says`() {
         var questions = RecentQuestions<String>(keep: 1, perSecond: 2, capacity: 2, now: now)
         let asked = [("a", 0), ("a", 0.9), ("b", 0.9), ("c", 0.9), ("d", 0.9), ("a", 3)].map { name, seconds in
             questions.mayAsk(name, now: now.addingTimeInterval(seconds))

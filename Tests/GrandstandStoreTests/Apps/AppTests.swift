@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Apps")
 struct AppTests {
-    @Test("put creates, then replaces; overrides come and go")
-    func putAndReplace() async throws {
+    @Test func `put creates, then replaces; overrides come and go`() async throws {
         try await withStores { stores in
             var app = try App.sample(
                 channelLimit: 12,
@@ -34,8 +32,7 @@ struct AppTests {
         }
     }
 
-    @Test("two bundle IDs that differ in case only cannot both exist")
-    func caseClash() async throws {
+    @Test func `two bundle IDs that differ in case only cannot both exist`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample("com.example.Goal"))
             #expect(try await problem { try await stores.apps.put(.sample("com.example.goal")) } == .appExists)
@@ -43,8 +40,7 @@ struct AppTests {
         }
     }
 
-    @Test("pages by bundle ID")
-    func pages() async throws {
+    @Test func `pages by bundle ID`() async throws {
         try await withStores { stores in
             for name in ["c", "a", "b"] { _ = try await stores.apps.put(.sample("com.example.\(name)")) }
             let first = try await stores.apps.apps(PageRequest(limit: 2))
@@ -55,8 +51,9 @@ struct AppTests {
         }
     }
 
-    @Test("an app whose channels remain cannot be deleted; without them it goes, with all that was its own")
-    func delete() async throws {
+    @Test func `an app whose channels remain cannot be deleted; without them it goes, with all that was its own`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             _ = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: .sample())

@@ -6,7 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Who asked for a broadcast", .timeLimit(.minutes(5)))
+/// Who asked for a broadcast.
+@Suite(.timeLimit(.minutes(5)))
 struct AttributionTests {
     private static let desk = AuditActor.key(id: UUID(), name: "desk")
     private static let night = AuditActor.key(id: UUID(), name: "night shift")
@@ -25,8 +26,10 @@ struct AttributionTests {
         try await stores.auditLog.entries(where: filter, PageRequest()).items
     }
 
-    @Test("every broadcast says by whom, read at once or later; so does the audit log, found by key, action and app")
-    func accepted() async throws {
+    @Test
+    func `every broadcast says by whom, read at once or later; so does the audit log, found by key, action and app`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             let first = try await accept(stores, .update(), for: .event(key))
@@ -49,8 +52,7 @@ struct AttributionTests {
         }
     }
 
-    @Test("many at once, each with its own key; what is refused is nobody's")
-    func together() async throws {
+    @Test func `many at once, each with its own key; what is refused is nobody's`() async throws {
         try await withStores { stores in
             let keys = try await [stores.open("a"), stores.open("b")]
             let items =
@@ -65,8 +67,7 @@ struct AttributionTests {
         }
     }
 
-    @Test("one scheduled belongs to who scheduled it, when its time has come too")
-    func scheduled() async throws {
+    @Test func `one scheduled belongs to who scheduled it, when its time has come too`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -78,8 +79,7 @@ struct AttributionTests {
         }
     }
 
-    @Test("a channel without an event: the entry names it")
-    func channel() async throws {
+    @Test func `a channel without an event: the entry names it`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let task = try await stores.channels.reserve(
@@ -97,8 +97,10 @@ struct AttributionTests {
         }
     }
 
-    @Test("an event of two apps: an entry for each, so that neither app's log has the other's", arguments: [nil, 60.0])
-    func apps(in seconds: TimeInterval?) async throws {
+    @Test(arguments: [nil, 60.0])
+    func `an event of two apps: an entry for each, so that neither app's log has the other's`(in seconds: TimeInterval?)
+        async throws
+    {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
             let key = try await stores.open(audiences: [.sample(), other])
@@ -119,8 +121,9 @@ struct AttributionTests {
         }
     }
 
-    @Test("a withdrawal is one entry, also when it is asked for twice; one that came too late is none")
-    func withdrawn() async throws {
+    @Test func `a withdrawal is one entry, also when it is asked for twice; one that came too late is none`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             let broadcast = try await accept(stores, .update(), for: .event(key))
@@ -137,8 +140,7 @@ struct AttributionTests {
         }
     }
 
-    @Test("what was done to an event is found by each of its apps, a removed one's too")
-    func events() async throws {
+    @Test func `what was done to an event is found by each of its apps, a removed one's too`() async throws {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
             let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key

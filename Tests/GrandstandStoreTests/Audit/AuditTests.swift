@@ -7,10 +7,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Audit log", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct AuditTests {
-    @Test("who did what to apps, events, channels and keys, the newest first, with Apple's answer")
-    func story() async throws {
+    @Test func `who did what to apps, events, channels and keys, the newest first, with Apple's answer`() async throws {
         try await withStores { stores in
             let (key, _) = try await stores.keys.create(
                 name: "desk", scopes: [.operate], bundleID: nil, by: .commandLine)
@@ -41,8 +40,7 @@ struct AuditTests {
         }
     }
 
-    @Test("filters and pages")
-    func filters() async throws {
+    @Test func `filters and pages`() async throws {
         try await withStores { stores in
             for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
             let later = stores.clock.advance(by: 10)
@@ -66,12 +64,10 @@ struct AuditTests {
         }
     }
 
-    @Test(
-        "nobody changes or removes an entry",
-        arguments: [
-            "update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log",
-        ])
-    func appendOnly(_ statement: String) async throws {
+    @Test(arguments: [
+        "update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log",
+    ])
+    func `nobody changes or removes an entry`(_ statement: String) async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             await #expect(throws: PostgresError.self) {
@@ -81,8 +77,7 @@ struct AuditTests {
         }
     }
 
-    @Test("a refusal repeated for the same reason is one entry")
-    func refusals() async throws {
+    @Test func `a refusal repeated for the same reason is one entry`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             for reason in ["BadRequestParams", "BadRequestParams", "TopicDisallowed"] {

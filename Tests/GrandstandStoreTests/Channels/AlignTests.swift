@@ -7,10 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: align opens")
 struct AlignTests {
-    @Test("every audience gets one channel with its policy; aligning again changes nothing")
-    func opens() async throws {
+    @Test func `every audience gets one channel with its policy; aligning again changes nothing`() async throws {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.A", .development, .noMessageStored),
@@ -38,8 +36,7 @@ struct AlignTests {
         }
     }
 
-    @Test("an audience that got its end gets no other channel, while its event goes on")
-    func ended() async throws {
+    @Test func `an audience that got its end gets no other channel, while its event goes on`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -56,8 +53,7 @@ struct AlignTests {
         }
     }
 
-    @Test("channels wait for channelsOpenAt")
-    func opensLater() async throws {
+    @Test func `channels wait for channelsOpenAt`() async throws {
         try await withStores { stores in
             let at = stores.now.addingTimeInterval(3_600)
             let key = try await stores.put(.sample(channelsOpenAt: at)).specification.key
@@ -71,8 +67,7 @@ struct AlignTests {
         }
     }
 
-    @Test("an audience added later gets its channel, the others keep theirs")
-    func added() async throws {
+    @Test func `an audience added later gets its channel, the others keep theirs`() async throws {
         try await withStores { stores in
             let first = try Audience.sample("com.example.A")
             try await stores.open(audiences: [first])
@@ -82,9 +77,11 @@ struct AlignTests {
         }
     }
 
-    @Test(
-        "beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest")
-    func quota() async throws {
+    @Test
+    func
+        `beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest`()
+        async throws
+    {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             for n in 1...4 {
@@ -109,8 +106,7 @@ struct AlignTests {
         }
     }
 
-    @Test("a failed creation is tried again at its time, not before")
-    func retried() async throws {
+    @Test func `a failed creation is tried again at its time, not before`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -131,8 +127,9 @@ struct AlignTests {
         }
     }
 
-    @Test("an unanswered creation keeps its intent and its place, and is never asked again by itself")
-    func unanswered() async throws {
+    @Test func `an unanswered creation keeps its intent and its place, and is never asked again by itself`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

@@ -6,7 +6,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: lists")
 struct ChannelListTests {
     private func list(
         _ stores: Stores, _ filter: ChannelFilter = ChannelFilter(), _ page: PageRequest = PageRequest()
@@ -14,8 +13,7 @@ struct ChannelListTests {
         try await stores.channels.channels(of: .sample("COM.example.goal"), in: .production, where: filter, page)
     }
 
-    @Test("pages in the order of creation, each channel once")
-    func pages() async throws {
+    @Test func `pages in the order of creation, each channel once`() async throws {
         try await withStores { stores in
             for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()
@@ -33,8 +31,7 @@ struct ChannelListTests {
         }
     }
 
-    @Test("filters by state, policy, event and Apple's ID")
-    func filters() async throws {
+    @Test func `filters by state, policy, event and Apple's ID`() async throws {
         try await withStores { stores in
             try await stores.open("a")
             try await stores.open(

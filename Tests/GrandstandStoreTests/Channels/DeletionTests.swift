@@ -6,7 +6,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: leases and deletion")
 struct DeletionTests {
     private func begin(_ stores: Stores, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
         try await stores.channels.beginDeletion(
@@ -14,8 +13,7 @@ struct DeletionTests {
             leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test("claimDue leases a channel once, to one of many callers, until the lease ends")
-    func leasedOnce() async throws {
+    @Test func `claimDue leases a channel once, to one of many callers, until the lease ends`() async throws {
         try await withStores { stores in
             let keys = try (1...10).map { try EventKey.sample("match-\($0)") }
             for key in keys { try await stores.open(key.rawValue) }
@@ -39,8 +37,8 @@ struct DeletionTests {
         }
     }
 
-    @Test("a channel that a live event needs is deleted by force only; the event then gets another")
-    func inUse() async throws {
+    @Test func `a channel that a live event needs is deleted by force only; the event then gets another`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()
@@ -60,8 +58,7 @@ struct DeletionTests {
         }
     }
 
-    @Test("deleted by hand: a channel without an event; it is not found afterwards")
-    func byHand() async throws {
+    @Test func `deleted by hand: a channel without an event; it is not found afterwards`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let draft = ChannelDraft(
@@ -84,8 +81,7 @@ struct DeletionTests {
         }
     }
 
-    @Test("no such channel, and none of another app or environment")
-    func notFound() async throws {
+    @Test func `no such channel, and none of another app or environment`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [.sample("com.example.Goal", .development)])
             try await stores.open("b", audiences: [.sample("com.example.Other")])

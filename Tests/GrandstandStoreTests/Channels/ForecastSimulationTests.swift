@@ -6,12 +6,13 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: the forecast comes true", .timeLimit(.minutes(5)))
+/// The forecast comes true.
+@Suite(.timeLimit(.minutes(5)))
 struct ForecastSimulationTests {
     /// A season of a few events in every situation, then the forecast, then hours pass and nothing unforeseen happens:
     /// organisers end their events at their ends, except those that were overdue already, and nobody declares anything.
-    @Test("the peak foretold is the peak seen, at its time, and all places come free", arguments: 1...5)
-    func comesTrue(seed: UInt64) async throws {
+    @Test(arguments: 1...5)
+    func `the peak foretold is the peak seen, at its time, and all places come free`(seed: UInt64) async throws {
         try await withStores { stores in
             var random = SplitMix64(state: seed)
             let season = try await Season(stores, &random)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: imports", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct ImportTests {
     @discardableResult
     private func take(
@@ -21,8 +21,7 @@ struct ImportTests {
             by: .server, now: stores.now)
     }
 
-    @Test("an imported channel is active, and known from then on")
-    func taken() async throws {
+    @Test func `an imported channel is active, and known from then on`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let channel = try await take(stores, of: "com.example.goal")
@@ -34,8 +33,7 @@ struct ImportTests {
         }
     }
 
-    @Test("for an event that waits: its intent gives way, its lane goes on with the channel")
-    func forEvent() async throws {
+    @Test func `for an event that waits: its intent gives way, its lane goes on with the channel`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -47,8 +45,7 @@ struct ImportTests {
         }
     }
 
-    @Test("not for an event that has its channel, is over, unknown, or has no such audience")
-    func refused() async throws {
+    @Test func `not for an event that has its channel, is over, unknown, or has no such audience`() async throws {
         try await withStores { stores in
             try await stores.open()
             #expect(try await problem { try await take(stores, for: "match-1") } == .channelExists)
@@ -64,8 +61,7 @@ struct ImportTests {
         }
     }
 
-    @Test("two at once: one takes it")
-    func atOnce() async throws {
+    @Test func `two at once: one takes it`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let taken = await withTaskGroup(of: Bool.self) { group in

@@ -6,10 +6,12 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: events without an end", .timeLimit(.minutes(5)))
+/// Events without an end.
+@Suite(.timeLimit(.minutes(5)))
 struct OverdueTests {
-    @Test("an event whose end was never sent is closed twelve hours after endsAt, with an audit entry")
-    func overdue() async throws {
+    @Test func `an event whose end was never sent is closed twelve hours after endsAt, with an audit entry`()
+        async throws
+    {
         try await withStores { stores in
             let endsAt = stores.now.addingTimeInterval(3_600)
             try await stores.put(.sample(endsAt: endsAt))
@@ -29,8 +31,7 @@ struct OverdueTests {
         }
     }
 
-    @Test("as long as broadcasts go, or are scheduled, an event is not overdue")
-    func stillGoing() async throws {
+    @Test func `as long as broadcasts go, or are scheduled, an event is not overdue`() async throws {
         try await withStores { stores in
             for key in ["sent", "scheduled"] {
                 try await stores.put(.sample(key, endsAt: stores.now.addingTimeInterval(60)))
@@ -53,8 +54,7 @@ struct OverdueTests {
         return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
     }
 
-    @Test("an event without endsAt is closed when no message came for the quiet time")
-    func quiet() async throws {
+    @Test func `an event without endsAt is closed when no message came for the quiet time`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 30 * 3_600)
@@ -70,8 +70,9 @@ struct OverdueTests {
         }
     }
 
-    @Test("one that has not begun, or whose channels open later, is not quiet; nor is one with a message to come")
-    func notQuiet() async throws {
+    @Test func `one that has not begun, or whose channels open later, is not quiet; nor is one with a message to come`()
+        async throws
+    {
         try await withStores { stores in
             let later = stores.now.addingTimeInterval(90 * 3_600)
             try await stores.put(.sample("future", startsAt: later))
@@ -91,8 +92,9 @@ struct OverdueTests {
         }
     }
 
-    @Test("what the clock closed lives again when its end is moved, with the channel that is still there")
-    func reopened() async throws {
+    @Test func `what the clock closed lives again when its end is moved, with the channel that is still there`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.put(.sample(endsAt: stores.now.addingTimeInterval(3_600))).specification.key
             try await stores.provision()
@@ -121,8 +123,8 @@ struct OverdueTests {
         }
     }
 
-    @Test("once its channel is gone, it gets another; an audience that had its own end stays closed")
-    func reopenedLate() async throws {
+    @Test func `once its channel is gone, it gets another; an audience that had its own end stays closed`() async throws
+    {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
             try await stores.put(
@@ -149,8 +151,7 @@ struct OverdueTests {
         }
     }
 
-    @Test("what its organiser ended or cancelled stays over")
-    func endedForGood() async throws {
+    @Test func `what its organiser ended or cancelled stays over`() async throws {
         try await withStores { stores in
             try await stores.open("ended")
             try await stores.accept(.end(), for: "ended")

@@ -6,10 +6,10 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: places that are scarce", .timeLimit(.minutes(5)))
+/// Places that are scarce.
+@Suite(.timeLimit(.minutes(5)))
 struct PlaceTests {
-    @Test("a place is taken back early only from channels that no device needs any more")
-    func reclaimed() async throws {
+    @Test func `a place is taken back early only from channels that no device needs any more`() async throws {
         try await withStores { stores in
             // A stored message keeps the first; nothing was ever sent to the second.
             try await stores.open("stored")
@@ -30,10 +30,11 @@ struct PlaceTests {
         }
     }
 
-    @Test(
-        "at the ledger's own limit, too, idle channels give their places up: as many as are wanted, the first to go first"
-    )
-    func ownLimit() async throws {
+    @Test
+    func
+        `at the ledger's own limit, too, idle channels give their places up: as many as are wanted, the first to go first`()
+        async throws
+    {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 3))
             // A stored message keeps the first; the others are only kept for a while.
@@ -76,8 +77,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("a deletion that Apple refuses again and again is not counted on")
-    func stuckDeletion() async throws {
+    @Test func `a deletion that Apple refuses again and again is not counted on`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             for key in ["a", "b"] {
@@ -101,8 +101,9 @@ struct PlaceTests {
         }
     }
 
-    @Test("who needs a place first gets it: by opening, without one by kick-off, without one by declaration")
-    func need() async throws {
+    @Test func `who needs a place first gets it: by opening, without one by kick-off, without one by declaration`()
+        async throws
+    {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.open("holder")
@@ -132,8 +133,8 @@ struct PlaceTests {
         }
     }
 
-    @Test("a place that comes free at Apple goes to who needs it first of those whom Apple refused")
-    func makingRoom() async throws {
+    @Test func `a place that comes free at Apple goes to who needs it first of those whom Apple refused`() async throws
+    {
         try await withStores { stores in
             let spare = try await stores.open("spare")
             try await stores.events.cancel(spare, now: stores.now)
@@ -154,8 +155,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("an intent whose opening was moved gives way until then")
-    func movedOpening() async throws {
+    @Test func `an intent whose opening was moved gives way until then`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.put(.sample("moved"))

@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: quotas")
 struct QuotaTests {
-    @Test("an app's two environments, by state and by policy, with the level")
-    func counts() async throws {
+    @Test func `an app's two environments, by state and by policy, with the level`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 5))
             for key in ["a", "b", "gone"] { try await stores.put(.sample(key)) }
@@ -38,8 +36,9 @@ struct QuotaTests {
         }
     }
 
-    @Test("the forecast follows the events' times: opening, end, and how long a channel is kept after it")
-    func forecast() async throws {
+    @Test func `the forecast follows the events' times: opening, end, and how long a channel is kept after it`()
+        async throws
+    {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             let start = stores.now

@@ -7,7 +7,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: reserve")
 struct ReserveTests {
     private func reserve(_ stores: Stores, _ bundleID: String = "com.example.Goal") async throws -> ChannelTask {
         try await stores.channels.reserve(
@@ -17,8 +16,8 @@ struct ReserveTests {
             now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test("40 concurrent reservations at a limit of 7 come to exactly 7; the rest say what is taken")
-    func exact() async throws {
+    @Test func `40 concurrent reservations at a limit of 7 come to exactly 7; the rest say what is taken`() async throws
+    {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 7))
             let problems = try await withThrowingTaskGroup(of: Problem?.self) { group in
@@ -42,8 +41,7 @@ struct ReserveTests {
         }
     }
 
-    @Test("the limit is each environment's own; deleted and failed channels leave their place")
-    func places() async throws {
+    @Test func `the limit is each environment's own; deleted and failed channels leave their place`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             let task = try await reserve(stores)
@@ -59,8 +57,9 @@ struct ReserveTests {
         }
     }
 
-    @Test("the intent is a channel in creation, leased, with the app's address: case does not matter")
-    func intent() async throws {
+    @Test func `the intent is a channel in creation, leased, with the app's address: case does not matter`()
+        async throws
+    {
         try await withStores { stores in
             let override = App.Override(teamID: nil, keyID: "KEYPROD123")
             _ = try await stores.apps.put(.sample(overrides: [.production: override]))
@@ -79,16 +78,14 @@ struct ReserveTests {
         }
     }
 
-    @Test("an app that is not known")
-    func unknownApp() async throws {
+    @Test func `an app that is not known`() async throws {
         try await withStores { stores in
             let kind = try await problem { try await reserve(stores) }
             #expect(kind == .appNotFound)
         }
     }
 
-    @Test("a learned quirk is part of the address")
-    func quirk() async throws {
+    @Test func `a learned quirk is part of the address`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let quirk = Quirk(

@@ -7,7 +7,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Channels: align retires")
 struct RetirementTests {
     private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
 
@@ -18,8 +17,8 @@ struct RetirementTests {
         return channel.nextAttemptAt
     }
 
-    @Test("after the end a channel is kept for the time set, and no longer where nothing is stored")
-    func retireAfter() async throws {
+    @Test func `after the end a channel is kept for the time set, and no longer where nothing is stored`() async throws
+    {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
@@ -43,8 +42,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("a stored message keeps its channel until it has expired")
-    func storedMessage() async throws {
+    @Test func `a stored message keeps its channel until it has expired`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(expiresIn: 28_000))
@@ -56,8 +54,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("a message that was not stored does not")
-    func notStored() async throws {
+    @Test func `a message that was not stored does not`() async throws {
         try await withStores { stores in
             try await stores.open()
             var update = BroadcastRequest.update()
@@ -71,8 +68,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("a dismissal date keeps the channel until it has passed")
-    func dismissal() async throws {
+    @Test func `a dismissal date keeps the channel until it has passed`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let at = Int(stores.now.timeIntervalSince1970) + 14_000
@@ -83,8 +79,9 @@ struct RetirementTests {
         }
     }
 
-    @Test("one decades ahead, of a message accepted by an earlier version, counts as Apple's four hours")
-    func dismissalDecadesAhead() async throws {
+    @Test func `one decades ahead, of a message accepted by an earlier version, counts as Apple's four hours`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
@@ -97,8 +94,8 @@ struct RetirementTests {
         }
     }
 
-    @Test("cancelling an event retires its channels and drops the intents no call is under way for")
-    func cancelled() async throws {
+    @Test func `cancelling an event retires its channels and drops the intents no call is under way for`() async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             try await stores.put(.sample("waiting"))
@@ -112,8 +109,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("an intent whose call is under way stays until the call has ended")
-    func callUnderWay() async throws {
+    @Test func `an intent whose call is under way stays until the call has ended`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()
@@ -126,8 +122,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("a removed audience's channel retires, the event's others stay")
-    func removedAudience() async throws {
+    @Test func `a removed audience's channel retires, the event's others stay`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             let key = try await stores.open(audiences: [.sample(), kept])
@@ -142,8 +137,7 @@ struct RetirementTests {
         }
     }
 
-    @Test("another policy is another channel: the old one retires, the new one takes what comes")
-    func policyChange() async throws {
+    @Test func `another policy is another channel: the old one retires, the new one takes what comes`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let old = try await stores.channel()
@@ -162,8 +156,8 @@ struct RetirementTests {
         }
     }
 
-    @Test("another policy while a message is under way: the new channel opens once that is settled")
-    func policyChangeUnderWay() async throws {
+    @Test func `another policy while a message is under way: the new channel opens once that is settled`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())

@@ -6,7 +6,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Events: lists")
 struct EventListTests {
     private func keys(_ stores: Stores, _ filter: EventFilter) async throws -> [String] {
         try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
@@ -14,8 +13,7 @@ struct EventListTests {
         }
     }
 
-    @Test("pages in the order of creation, also of one moment, each event once")
-    func pages() async throws {
+    @Test func `pages in the order of creation, also of one moment, each event once`() async throws {
         try await withStores { stores in
             for (key, step) in [("c", 0.0), ("a", 0), ("b", 0.000_001), ("e", 1), ("d", 0)] {
                 stores.clock.advance(by: step)
@@ -37,8 +35,7 @@ struct EventListTests {
         }
     }
 
-    @Test("filters by state, kind, app without regard to case, and start")
-    func filters() async throws {
+    @Test func `filters by state, kind, app without regard to case, and start`() async throws {
         try await withStores { stores in
             let hour = 3_600.0
             func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * hour) }

@@ -7,10 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Events")
 struct EventTests {
-    @Test("put creates, then replaces; everything declared is read back, metadata byte for byte")
-    func putAndReplace() async throws {
+    @Test func `put creates, then replaces; everything declared is read back, metadata byte for byte`() async throws {
         try await withStores { stores in
             let metadata = #"{ "b": 1.50e3, "a": "\u26bd" }"#
             var specification = try EventSpecification.sample(
@@ -41,8 +39,7 @@ struct EventTests {
         }
     }
 
-    @Test("an app that is not known is pointed at, and nothing changes")
-    func unknownApp() async throws {
+    @Test func `an app that is not known is pointed at, and nothing changes`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             var specification = try EventSpecification.sample(
@@ -60,8 +57,7 @@ struct EventTests {
         }
     }
 
-    @Test("an event that is over stays as it is")
-    func over() async throws {
+    @Test func `an event that is over stays as it is`() async throws {
         try await withStores { stores in
             let ended = try await stores.open("ended")
             try await stores.accept(.end(), for: "ended")
@@ -83,8 +79,8 @@ struct EventTests {
         }
     }
 
-    @Test("what waits for a removed audience is cancelled; one that comes back takes messages again")
-    func removedAudience() async throws {
+    @Test func `what waits for a removed audience is cancelled; one that comes back takes messages again`() async throws
+    {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.open(audiences: [.sample(), kept])
@@ -103,8 +99,10 @@ struct EventTests {
         }
     }
 
-    @Test("one that comes back after its channel retired gets another; one that comes back after its end stays ended")
-    func returnedLate() async throws {
+    @Test
+    func `one that comes back after its channel retired gets another; one that comes back after its end stays ended`()
+        async throws
+    {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.open(audiences: [.sample(), kept])
@@ -129,8 +127,7 @@ struct EventTests {
         }
     }
 
-    @Test("the state as SQL has it is the state as Swift has it, for every combination of moments")
-    func stateExpression() async throws {
+    @Test func `the state as SQL has it is the state as Swift has it, for every combination of moments`() async throws {
         let now = ManualClock().now
         let moments: [Date?] = [nil, now.addingTimeInterval(-1), now, now.addingTimeInterval(1)]
         let cases = moments.flatMap { startsAt in

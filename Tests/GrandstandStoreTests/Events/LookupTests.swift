@@ -6,7 +6,6 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Events: lookup")
 struct LookupTests {
     private func lookup(
         _ stores: Stores, topic: String = "com.example.goal", _ environment: APNsEnvironment = .production,
@@ -16,8 +15,7 @@ struct LookupTests {
             topic: topic, in: environment, .sample(key), contentState: contentState, now: stores.now)
     }
 
-    @Test("pending, active, retiring, deleted: the channel is named while it can be followed")
-    func channelLife() async throws {
+    @Test func `pending, active, retiring, deleted: the channel is named while it can be followed`() async throws {
         try await withStores { stores in
             let starts = stores.now.addingTimeInterval(60)
             let ends = stores.now.addingTimeInterval(120)
@@ -41,8 +39,7 @@ struct LookupTests {
         }
     }
 
-    @Test("a channel that Apple lost is not named; its replacement is, at once")
-    func lost() async throws {
+    @Test func `a channel that Apple lost is not named; its replacement is, at once`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 1)
@@ -53,8 +50,7 @@ struct LookupTests {
         }
     }
 
-    @Test("the newest accepted content, with the second it was accepted in, only when asked for")
-    func contentState() async throws {
+    @Test func `the newest accepted content, with the second it was accepted in, only when asked for`() async throws {
         try await withStores { stores in
             try await stores.open()
             #expect(try await lookup(stores, contentState: true)?.contentState == nil)
@@ -68,8 +64,9 @@ struct LookupTests {
         }
     }
 
-    @Test("an audience that got its end has nothing to follow, with or without content; the other goes on")
-    func partialEnd() async throws {
+    @Test func `an audience that got its end has nothing to follow, with or without content; the other goes on`()
+        async throws
+    {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -86,8 +83,7 @@ struct LookupTests {
         }
     }
 
-    @Test("another environment, another app, another event: nothing")
-    func none() async throws {
+    @Test func `another environment, another app, another event: nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             let misses = [

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What a key of one app reaches, by the event's audiences as they are now.
-@Suite("Reach", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct ReachTests {
     private static let a = "com.example.A"
     private static let b = "com.example.B"
@@ -17,8 +17,8 @@ struct ReachTests {
 
     private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
 
-    @Test("an event is within reach when all its audiences are; one without any is nobody's in particular")
-    func rule() throws {
+    @Test func `an event is within reach when all its audiences are; one without any is nobody's in particular`() throws
+    {
         let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
         #expect(AppReach.all.covers(eventOf: both))
         #expect(AppReach.all.covers(eventOf: [BundleID]()))
@@ -29,8 +29,9 @@ struct ReachTests {
         #expect(!AppReach.only([]).covers(eventOf: both))
     }
 
-    @Test("a scheduled broadcast, which has no deliveries, is its event's: others neither see nor withdraw it")
-    func scheduled() async throws {
+    @Test func `a scheduled broadcast, which has no deliveries, is its event's: others neither see nor withdraw it`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a))
             try await stores.apps.put(.sample(Self.b))
@@ -47,8 +48,7 @@ struct ReachTests {
         }
     }
 
-    @Test("what goes to a channel without an event is its app's")
-    func channels() async throws {
+    @Test func `what goes to a channel without an event is its app's`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample(Self.a))
             try await stores.apps.put(.sample(Self.b))
@@ -72,9 +72,11 @@ struct ReachTests {
         }
     }
 
-    @Test(
-        "an app that was removed sees nothing more of the event, and the event's app nothing of what went to that one")
-    func removed() async throws {
+    @Test
+    func
+        `an app that was removed sees nothing more of the event, and the event's app nothing of what went to that one`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a, Self.b))
             let both = try await stores.accept(.update())
@@ -95,8 +97,7 @@ struct ReachTests {
         }
     }
 
-    @Test("lists have events and apps within reach only, and their cursors name no others")
-    func lists() async throws {
+    @Test func `lists have events and apps within reach only, and their cursors name no others`() async throws {
         try await withStores { stores in
             try await stores.put(.sample("a", audiences: audiences(Self.a)))
             try await stores.put(.sample("b", audiences: audiences(Self.b)))
@@ -116,8 +117,7 @@ struct ReachTests {
         }
     }
 
-    @Test("a PUT that races with another app's creation waits for it, and takes nothing over")
-    func race() async throws {
+    @Test func `a PUT that races with another app's creation waits for it, and takes nothing over`() async throws {
         try await withStores { stores in
             for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
             let own = try reach(Self.b)
@@ -164,8 +164,7 @@ struct ReachTests {
         }
     }
 
-    @Test("sending to an event is decided with its audiences locked; importing into one, too")
-    func writes() async throws {
+    @Test func `sending to an event is decided with its audiences locked; importing into one, too`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a, Self.b))
             let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: try reach(Self.a))

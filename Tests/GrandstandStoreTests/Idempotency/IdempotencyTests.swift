@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Idempotency", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct IdempotencyTests {
     /// How often the work was done.
     private final class Count: Sendable {
@@ -35,8 +35,7 @@ struct IdempotencyTests {
         return .done(answer(UUID().uuidString))
     }
 
-    @Test("the same request gets the first answer, and the work was done once")
-    func replay() async throws {
+    @Test func `the same request gets the first answer, and the work was done once`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let count = Count()
@@ -54,8 +53,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("duplicates at once, through two replicas, do the work once and all get its answer")
-    func concurrent() async throws {
+    @Test func `duplicates at once, through two replicas, do the work once and all get its answer`() async throws {
         try await withStores { stores in
             let replicas = [
                 PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
@@ -79,8 +77,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("work that fails leaves nothing, and may be tried again")
-    func failure() async throws {
+    @Test func `work that fails leaves nothing, and may be tried again`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let kind = try await problem {
@@ -96,8 +93,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a refusal for good undoes the work and is kept")
-    func refusal() async throws {
+    @Test func `a refusal for good undoes the work and is kept`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let refused = Self.answer("{}", status: 409)
@@ -112,8 +108,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a part of the work that fails and is caught undoes that part only")
-    func part() async throws {
+    @Test func `a part of the work that fails and is caught undoes that part only`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) {
@@ -127,8 +122,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("another body under the same key is refused; another caller's key is another")
-    func mismatch() async throws {
+    @Test func `another body under the same key is refused; another caller's key is another`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
@@ -145,8 +139,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("after a day a key is free again, and the janitor forgets it")
-    func lifetime() async throws {
+    @Test func `after a day a key is free again, and the janitor forgets it`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
@@ -160,8 +153,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("what is kept cannot be read without the caller's secret")
-    func sealed() async throws {
+    @Test func `what is kept cannot be read without the caller's secret`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { .done(Self.answer("gs_newsecret")) }
@@ -187,8 +179,7 @@ struct IdempotencyTests {
         return try await stores.channels.reserve(draft, now: stores.now, leasedUntil: stores.now + 5).channel.id
     }
 
-    @Test("after a crash in the middle, the repetition hears of what was begun")
-    func recovery() async throws {
+    @Test func `after a crash in the middle, the repetition hears of what was begun`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let store = PostgresIdempotencyStore(Database(stores.pool))
@@ -219,8 +210,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("steps that fail may be tried again at once")
-    func failedSteps() async throws {
+    @Test func `steps that fail may be tried again at once`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let kind = try await problem {

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Keys in memory", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct CachedKeyTests {
     private func cached(_ stores: Stores) async -> CachedKeyStore {
         let cached = CachedKeyStore(stores.keys, now: { stores.now })
@@ -15,8 +15,7 @@ struct CachedKeyTests {
         return cached
     }
 
-    @Test("keys need no database, until a reading finds one revoked")
-    func revoked() async throws {
+    @Test func `keys need no database, until a reading finds one revoked`() async throws {
         try await withStores { stores in
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let (_, other) = try await stores.keys.create(name: "o", scopes: [.admin], bundleID: nil)
@@ -32,8 +31,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test("that keys cannot be read is told, and that they can")
-    func told() async throws {
+    @Test func `that keys cannot be read is told, and that they can`() async throws {
         let reporter = Reporter()
         try await withStores { stores in
             let cached = CachedKeyStore(stores.keys, outages: reporter, now: { stores.now })
@@ -54,8 +52,7 @@ struct CachedKeyTests {
         func worked() { told.withLock { $0.append("worked") } }
     }
 
-    @Test("a key revoked here is refused here at once")
-    func revokedHere() async throws {
+    @Test func `a key revoked here is refused here at once`() async throws {
         try await withStores { stores in
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let cached = await cached(stores)
@@ -64,8 +61,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test("a key that was made a moment ago is known as soon as it is used")
-    func new() async throws {
+    @Test func `a key that was made a moment ago is known as soon as it is used`() async throws {
         try await withStores { stores in
             let cached = await cached(stores)
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
@@ -75,9 +71,11 @@ struct CachedKeyTests {
         }
     }
 
-    @Test(
-        "without the database keys are let in for ten minutes, used before or not; an unknown one is not called wrong")
-    func outage() async throws {
+    @Test
+    func
+        `without the database keys are let in for ten minutes, used before or not; an unknown one is not called wrong`()
+        async throws
+    {
         try await withStores { stores in
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let cached = await cached(stores)
@@ -92,8 +90,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test("a confirmation counts only when no change waits to be read")
-    func confirmed() async throws {
+    @Test func `a confirmation counts only when no change waits to be read`() async throws {
         try await withStores { stores in
             let (_, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let cached = await cached(stores)
@@ -108,8 +105,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test("a flood of wrong keys does not lock out a right one that memory does not have")
-    func flood() async throws {
+    @Test func `a flood of wrong keys does not lock out a right one that memory does not have`() async throws {
         try await withStores { stores in
             let cached = await cached(stores)
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
@@ -124,8 +120,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test("questions that come while one is asked are asked together")
-    func together() async throws {
+    @Test func `questions that come while one is asked are asked together`() async throws {
         let asked = AsyncStream.makeStream(of: Int.self)
         let go = AsyncStream.makeStream(of: Void.self)
         let questions = KeyQuestions { hashes in

@@ -6,10 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("The life of keys")
+/// The life of keys.
 struct KeyLedgerTests {
-    @Test("a key that expires opens until then, on the database's clock")
-    func expiry() async throws {
+    @Test func `a key that expires opens until then, on the database's clock`() async throws {
         try await withStores { stores in
             let now = Date()
             let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: now + 3_600)
@@ -22,8 +21,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("after a rotation both secrets open until the overlap ends, and the new one goes on")
-    func rotation() async throws {
+    @Test func `after a rotation both secrets open until the overlap ends, and the new one goes on`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let draft = KeyDraft(name: "k", scopes: [.organise, .lookup], bundleID: try .sample())
@@ -48,8 +46,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("a rotation does not prolong what was limited")
-    func limitedRotation() async throws {
+    @Test func `a rotation does not prolong what was limited`() async throws {
         try await withStores { stores in
             let expiresAt = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 30)
             let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: expiresAt)
@@ -61,8 +58,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("pages hold every key once, the newest first; those of one app are told apart")
-    func pages() async throws {
+    @Test func `pages hold every key once, the newest first; those of one app are told apart`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let own = try BundleID.sample()
@@ -84,8 +80,9 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("last uses are written together; an older one changes nothing, a key that is gone is skipped")
-    func uses() async throws {
+    @Test func `last uses are written together; an older one changes nothing, a key that is gone is skipped`()
+        async throws
+    {
         try await withStores { stores in
             let one = try await stores.keys.create(
                 KeyDraft(name: "one", scopes: [.lookup]), by: .commandLine, now: stores.now)
@@ -98,8 +95,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test("two hashes are compared over all their bytes, and kept as they are")
-    func comparison() throws {
+    @Test func `two hashes are compared over all their bytes, and kept as they are`() throws {
         let hash = SecretHash(of: "secret")
         #expect(SecretHash(hash.bytes) == hash)
         for place in 0..<32 {

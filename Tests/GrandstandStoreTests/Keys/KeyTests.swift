@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Keys")
 struct KeyTests {
-    @Test("a key opens until it is revoked, once")
-    func life() async throws {
+    @Test func `a key opens until it is revoked, once`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let (key, secret) = try await stores.keys.create(
@@ -30,8 +28,9 @@ struct KeyTests {
         }
     }
 
-    @Test("only a hash of the secret is kept: no column of the row holds more than its first characters")
-    func onlyHash() async throws {
+    @Test func `only a hash of the secret is kept: no column of the row holds more than its first characters`()
+        async throws
+    {
         try await withStores { stores in
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.admin], bundleID: nil)
             #expect(secret.count == 46)
@@ -47,8 +46,7 @@ struct KeyTests {
         }
     }
 
-    @Test("every secret is another")
-    func distinct() async throws {
+    @Test func `every secret is another`() async throws {
         try await withStores { stores in
             var secrets: Set<String> = []
             for n in 1...20 {
@@ -59,8 +57,7 @@ struct KeyTests {
         }
     }
 
-    @Test("a key for an app that is not known")
-    func unknownApp() async throws {
+    @Test func `a key for an app that is not known`() async throws {
         try await withStores { stores in
             let kind = try await problem {
                 try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: .sample())

@@ -12,7 +12,7 @@ internal import Testing
 
 /// Whoever changes a lookup's answer and asks the same process is not told the one before, although nothing is announced
 /// and the journal is never read.
-@Suite("Lookups after changes of the same process", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct LocalChangeTests {
     struct Change: Sendable, CustomTestStringConvertible {
         let name: String
@@ -79,8 +79,8 @@ struct LocalChangeTests {
         },
     ]
 
-    @Test("the next lookup tells of it", arguments: LocalChangeTests.changes)
-    func told(_ change: Change) async throws {
+    @Test(arguments: LocalChangeTests.changes)
+    func `the next lookup tells of it`(_ change: Change) async throws {
         try await withDeafReplica { stores, replica, start in
             try await change.prepare(stores)
             try await start()
@@ -96,8 +96,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test("what was undone leaves the answer as it is")
-    func undone() async throws {
+    @Test func `what was undone leaves the answer as it is`() async throws {
         try await withDeafReplica { stores, replica, start in
             try await stores.open()
             try await start()
@@ -111,8 +110,9 @@ struct LocalChangeTests {
         }
     }
 
-    @Test("a key that is revoked or replaced while another request uses it opens nothing after the commit")
-    func keys() async throws {
+    @Test func `a key that is revoked or replaced while another request uses it opens nothing after the commit`()
+        async throws
+    {
         try await withDeafReplica { stores, _, _ in
             let keys = CachedKeyStore(stores.keys, now: { stores.now })
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.admin], bundleID: nil)

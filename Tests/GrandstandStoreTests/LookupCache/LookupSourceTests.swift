@@ -7,10 +7,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Lookup source", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct LookupSourceTests {
-    @Test("records say what a lookup in the database says, event by event and page by page")
-    func records() async throws {
+    @Test func `records say what a lookup in the database says, event by event and page by page`() async throws {
         try await withStores { stores in
             let source = PostgresLookupSource(Database(stores.pool))
             try await stores.open("match-1")
@@ -69,23 +68,21 @@ struct LookupSourceTests {
     }
 
     /// Whatever an answer shows, and an operator's SQL that changes it.
-    @Test(
-        "every change of an answer is announced and in the journal",
-        arguments: [
-            "update events set starts_at = now() where key = 'match-1'",
-            "update events set ends_at = now() where key = 'match-1'",
-            "update events set first_update_at = now() where key = 'match-1'",
-            "update events set ended_at = now() where key = 'match-1'",
-            "update events set cancelled_at = now() where key = 'match-1'",
-            "delete from events where key = 'match-1'",
-            "update audiences set storage_policy = 'mostRecentMessageStored' where event_key = 'match-1'",
-            "delete from audiences where event_key = 'match-1'",
-            "update channels set state = 'missing' where event_key = 'match-1'",
-            "update channels set channel_id = 'another' where event_key = 'match-1'",
-            "update lanes set channel = null", "update lanes set fenced_at = now()",
-            "delete from channels where event_key = 'match-1'",
-        ])
-    func announcedSQL(_ sql: String) async throws {
+    @Test(arguments: [
+        "update events set starts_at = now() where key = 'match-1'",
+        "update events set ends_at = now() where key = 'match-1'",
+        "update events set first_update_at = now() where key = 'match-1'",
+        "update events set ended_at = now() where key = 'match-1'",
+        "update events set cancelled_at = now() where key = 'match-1'",
+        "delete from events where key = 'match-1'",
+        "update audiences set storage_policy = 'mostRecentMessageStored' where event_key = 'match-1'",
+        "delete from audiences where event_key = 'match-1'",
+        "update channels set state = 'missing' where event_key = 'match-1'",
+        "update channels set channel_id = 'another' where event_key = 'match-1'",
+        "update lanes set channel = null", "update lanes set fenced_at = now()",
+        "delete from channels where event_key = 'match-1'",
+    ])
+    func `every change of an answer is announced and in the journal`(_ sql: String) async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
@@ -93,14 +90,12 @@ struct LookupSourceTests {
         }
     }
 
-    @Test(
-        "what an answer does not show is not announced",
-        arguments: [
-            "update events set name = 'x', updated_at = now()", "update events set starts_at = starts_at",
-            "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
-            "update channels set attempts = 3, changed_at = now()",
-        ])
-    func silent(_ sql: String) async throws {
+    @Test(arguments: [
+        "update events set name = 'x', updated_at = now()", "update events set starts_at = starts_at",
+        "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
+        "update channels set attempts = 3, changed_at = now()",
+    ])
+    func `what an answer does not show is not announced`(_ sql: String) async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
@@ -108,8 +103,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("a table that is emptied changes everything")
-    func truncated() async throws {
+    @Test func `a table that is emptied changes everything`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query("truncate events cascade") }
@@ -117,8 +111,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("the service's own changes are announced; a broadcast that changes no answer is not")
-    func ownChanges() async throws {
+    @Test func `the service's own changes are announced; a broadcast that changes no answer is not`() async throws {
         try await withStores { stores in
             let derby = LookupChange.Subject.event(try .sample("match-1"))
             let made = try await announced(stores) { try await stores.open("match-1") }
@@ -132,8 +125,9 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("an end for one audience is announced, and closes its records alone; withdrawn, it opens them again")
-    func partialEnd() async throws {
+    @Test func `an end for one audience is announced, and closes its records alone; withdrawn, it opens them again`()
+        async throws
+    {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             let key = try await stores.open(audiences: audiences)
@@ -158,8 +152,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("a transaction that began earlier and commits later is not lost to the journal's reader")
-    func lateCommit() async throws {
+    @Test func `a transaction that began earlier and commits later is not lost to the journal's reader`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.open("match-2")
@@ -178,8 +171,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("what was rolled back is neither announced nor in the journal")
-    func rolledBack() async throws {
+    @Test func `what was rolled back is neither announced nor in the journal`() async throws {
         struct Rollback: Error {}
         try await withStores { stores in
             try await stores.open("match-1")
@@ -193,8 +185,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test("the journal forgets what is older than five minutes")
-    func tidied() async throws {
+    @Test func `the journal forgets what is older than five minutes`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.pool.query("update lookup_journal set at = now() - interval '301 seconds'")

@@ -11,10 +11,9 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// A replica's memory on a real database whose rows change under it.
-@Suite("Lookup replica on PostgreSQL", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct ReplicaOnPostgresTests {
-    @Test("a change is known after its commit, on both of two replicas")
-    func twoReplicas() async throws {
+    @Test func `a change is known after its commit, on both of two replicas`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { one in
@@ -29,8 +28,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("an event that is deleted and made anew is the new one")
-    func recreated() async throws {
+    @Test func `an event that is deleted and made anew is the new one`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
@@ -50,8 +48,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("announcements that never come leave a gap, and the journal fills it")
-    func gap() async throws {
+    @Test func `announcements that never come leave a gap, and the journal fills it`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.open("match-2")
@@ -77,8 +74,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("a lost LISTEN connection is taken up again, and everything is read")
-    func lostConnection() async throws {
+    @Test func `a lost LISTEN connection is taken up again, and everything is read`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
@@ -100,8 +96,10 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("a storm of changes while everything is read: nothing is late meanwhile, and nothing is missing afterwards")
-    func storm() async throws {
+    @Test
+    func `a storm of changes while everything is read: nothing is late meanwhile, and nothing is missing afterwards`()
+        async throws
+    {
         try await withStores { stores in
             for number in 1...3 { try await stores.open("match-\(number)") }
             try await stores.pool.query(
@@ -150,8 +148,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test("keys follow the same journal: made, revoked, and emptied by hand")
-    func keys() async throws {
+    @Test func `keys follow the same journal: made, revoked, and emptied by hand`() async throws {
         try await withStores { stores in
             let keys = CachedKeyStore(stores.keys, now: { stores.now })
             let running = Task { await keys.run() }

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Migrator", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct MigratorTests {
     private let names = Migration.all.map(\.name)
     /// The version after the last, and the one after that.
@@ -14,8 +14,7 @@ struct MigratorTests {
         Migration(version: version, name: "next", sql: "create table next (id integer);")
     }
 
-    @Test("the program carries the files of migrations/, in order and byte for byte")
-    func files() throws {
+    @Test func `the program carries the files of migrations, in order and byte for byte`() throws {
         let folder = URL(filePath: #filePath).appending(path: "../../../../migrations").standardized
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "sql" && $0.lastPathComponent != "schema.sql" }
@@ -25,8 +24,7 @@ struct MigratorTests {
         #expect(Migration.all.map(\.version) == Array(1...files.count))
     }
 
-    @Test("an empty database becomes current; the second time there is nothing to do")
-    func emptyToCurrent() async throws {
+    @Test func `an empty database becomes current; the second time there is nothing to do`() async throws {
         try await withDatabase(.empty) { test in
             let migrator = Migrator(test.pool)
             let before = try await migrator.status()
@@ -37,8 +35,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("only what is missing is applied")
-    func oneMore() async throws {
+    @Test func `only what is missing is applied`() async throws {
         try await withDatabase { test in
             let migrator = Migrator(test.pool, migrations: Migration.all + [next])
             let before = try await migrator.status()
@@ -48,8 +45,10 @@ struct MigratorTests {
         }
     }
 
-    @Test("several at once: one works, the others wait and find nothing to do, also on a pool of one connection each")
-    func atOnce() async throws {
+    @Test
+    func `several at once: one works, the others wait and find nothing to do, also on a pool of one connection each`()
+        async throws
+    {
         try await withDatabase(.empty) { test in
             let applied = try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 1...4 {
@@ -74,8 +73,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("a database that is ahead is refused and left alone")
-    func ahead() async throws {
+    @Test func `a database that is ahead is refused and left alone`() async throws {
         try await withDatabase { test in
             _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
             let older = Migrator(test.pool)
@@ -84,8 +82,9 @@ struct MigratorTests {
         }
     }
 
-    @Test("a migration whose text changed after it was applied is refused, and the lock is free again")
-    func changed() async throws {
+    @Test func `a migration whose text changed after it was applied is refused, and the lock is free again`()
+        async throws
+    {
         try await withDatabase { test in
             try await test.pool.query("update schema_migrations set checksum = 'other'")
             let migrator = Migrator(test.pool)
@@ -97,8 +96,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("a migration that fails leaves nothing of itself, and what came before it stays")
-    func failing() async throws {
+    @Test func `a migration that fails leaves nothing of itself, and what came before it stays`() async throws {
         try await withDatabase(.empty) { test in
             let bad = Migration(
                 version: version + 1, name: "bad", sql: "create table half (id integer); select nonsense;")
@@ -115,8 +113,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("the comparison itself")
-    func compare() {
+    @Test func `the comparison itself`() {
         let first = Migration(version: 1, name: "0001_first", sql: "select 1;")
         let next = Migration(version: 2, name: "0002_next", sql: "select 2;")
         let both = [first, next]

@@ -8,7 +8,7 @@ internal import Testing
 
 /// What is done again and again reads what is live: 30,000 events are over, 200 are not, and no step of any plan may come
 /// to more rows than those account for.
-@Suite("Plans: whatever lies behind, what is periodic reads what is live", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct PastTests {
     private static let past = 30_000
     private static let live = 200
@@ -16,8 +16,8 @@ struct PastTests {
     private static let bound = live * 10
 
     /// - Parameter analyzed: `false`: statistics still say that the tables are empty; nothing is to be done then.
-    @Test("aligning, counting, foretelling, claiming, looking for runs", arguments: [true, false])
-    func periodic(analyzed: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `aligning, counting, foretelling, claiming, looking for runs`(analyzed: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
@@ -65,8 +65,7 @@ struct PastTests {
         }
     }
 
-    @Test("the rows of a plan are told")
-    func counted() {
+    @Test func `the rows of a plan are told`() {
         let plan = """
             Limit (actual time=0.1..0.2 rows=1 loops=1); -> Index Scan using a on b (cost=1..2 rows=9 width=3) (actual \
             time=0.0..0.1 rows=3 loops=20);   Rows Removed by Filter: 7; -> Seq Scan on c (never executed)

@@ -10,10 +10,9 @@ internal import Testing
 
 /// The plans PostgreSQL makes for the statements that must stay cheap however much history there is. `auto_explain`
 /// tells them of the very statements the stores send, as notices.
-@Suite("Plans: a million deliveries behind, nothing hot reads a table through", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct PlanTests {
-    @Test("accepting, claiming, settling, looking up")
-    func hot() async throws {
+    @Test func `accepting, claiming, settling, looking up`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
@@ -44,10 +43,8 @@ struct PlanTests {
     /// - Parameters:
     ///   - together: how many updates come together: planned anew, or by one plan for ever.
     ///   - atOnce: whether they are claimed with their acceptance.
-    @Test(
-        "plans made while the tables were empty",
-        arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
-    func empty(together: Int, atOnce: Bool) async throws {
+    @Test(arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
+    func `plans made while the tables were empty`(together: Int, atOnce: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

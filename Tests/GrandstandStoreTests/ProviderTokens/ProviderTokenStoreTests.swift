@@ -2,7 +2,7 @@ internal import Grandstand
 internal import GrandstandStore
 internal import Testing
 
-@Suite("Provider tokens", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProviderTokenStoreTests {
     private static func key(_ fingerprint: UInt8 = 1) -> ProviderTokenKey {
         ProviderTokenKey(
@@ -10,8 +10,7 @@ struct ProviderTokenStoreTests {
             fingerprint: [UInt8](repeating: fingerprint, count: 32))
     }
 
-    @Test("of many offers at once one wins, and all get it")
-    func oneSigner() async throws {
+    @Test func `of many offers at once one wins, and all get it`() async throws {
         try await withStores { stores in
             for round in 1...5 {
                 let issuedAt = 1_800_000_000 + round * 3_000
@@ -31,8 +30,7 @@ struct ProviderTokenStoreTests {
         }
     }
 
-    @Test("a token is replaced only when it is as old as the limit, and never across key files")
-    func replacing() async throws {
+    @Test func `a token is replaced only when it is as old as the limit, and never across key files`() async throws {
         try await withStores { stores in
             let (first, second) = (
                 SharedProviderToken(issuedAt: 600, text: "a"), SharedProviderToken(issuedAt: 1_200, text: "b")

@@ -7,7 +7,6 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What answers say of the Broadcast capability: one alarm, raised by the first refusal, ended by what proves it wrong.
-@Suite("Capability")
 struct CapabilityTests {
     private func note(_ stores: Stores, isOn: Bool, broadcast: Bool, calledAgo: TimeInterval = 0) async throws {
         try await stores.quirks.noteCapability(
@@ -21,8 +20,7 @@ struct CapabilityTests {
         return quotas.contains { $0.environment == .production && $0.alarm == .capabilityOff }
     }
 
-    @Test("an accepted broadcast ends what any refusal raised, unless it began before")
-    func broadcasts() async throws {
+    @Test func `an accepted broadcast ends what any refusal raised, unless it began before`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             try await note(stores, isOn: true, broadcast: true)
@@ -39,8 +37,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("a list ends what a list raised at once, and what a broadcast raised after five minutes")
-    func lists() async throws {
+    @Test func `a list ends what a list raised at once, and what a broadcast raised after five minutes`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             try await note(stores, isOn: false, broadcast: false)
@@ -60,8 +57,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("what an admin set stays")
-    func byHand() async throws {
+    @Test func `what an admin set stays`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let off = Quirk(

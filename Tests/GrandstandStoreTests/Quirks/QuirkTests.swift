@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Quirks", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct QuirkTests {
     private func lowercased(_ now: Date, until: Date?) -> Quirk {
         Quirk(
@@ -20,8 +20,7 @@ struct QuirkTests {
             leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test("one examination at a time, over all replicas; its conclusion is everybody's")
-    func oneAtATime() async throws {
+    @Test func `one examination at a time, over all replicas; its conclusion is everybody's`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let since = stores.now.addingTimeInterval(-60)
@@ -46,8 +45,7 @@ struct QuirkTests {
         }
     }
 
-    @Test("an examiner that died makes way when its lease ends; one that found nothing, at once")
-    func abandoned() async throws {
+    @Test func `an examiner that died makes way when its lease ends; one that found nothing, at once`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             #expect(try await begin(stores, since: stores.now) == .begun)
@@ -60,8 +58,7 @@ struct QuirkTests {
         }
     }
 
-    @Test("a conclusion is examined again when it is old; one set by an admin never is")
-    func old() async throws {
+    @Test func `a conclusion is examined again when it is old; one set by an admin never is`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             try await stores.quirks.conclude(
@@ -78,8 +75,9 @@ struct QuirkTests {
         }
     }
 
-    @Test("while the capability is off one creation asks from time to time; when it is on all go at once")
-    func capability() async throws {
+    @Test func `while the capability is off one creation asks from time to time; when it is on all go at once`()
+        async throws
+    {
         try await withStores { stores in
             for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
             try await stores.align()

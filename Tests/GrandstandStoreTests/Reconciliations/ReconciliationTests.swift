@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What reconciliations see and change in the ledger; the decisions are tested with `ReconciliationPlan`.
-@Suite("Reconciliations", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReconciliationTests {
     private func begin(_ stores: Stores) async throws -> ReconciliationRun {
         try await stores.reconciliations.begin(
@@ -37,8 +37,8 @@ struct ReconciliationTests {
             unmanaged: [], actions: [], alarm: .listIncomplete, notes: [])
     }
 
-    @Test("one run at a time; a dead one makes way when its lease ends, and can do nothing any more")
-    func lease() async throws {
+    @Test func `one run at a time; a dead one makes way when its lease ends, and can do nothing any more`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let dead = try await begin(stores)
@@ -62,8 +62,9 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("due by the interval, by request, and for an unanswered creation; after a failure at its time")
-    func due() async throws {
+    @Test func `due by the interval, by request, and for an unanswered creation; after a failure at its time`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.put(.sample())
             func claim(_ interval: TimeInterval) async throws -> ReconciliationRun? {
@@ -102,8 +103,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("first sights last, and end when Apple or the ledger says so")
-    func sights() async throws {
+    @Test func `first sights last, and end when Apple or the ledger says so`() async throws {
         try await withStores { stores in
             try await stores.open()
             let run = try await begin(stores)
@@ -133,8 +133,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("an unanswered creation gets the channel it made: the event's lane goes on with it")
-    func settled() async throws {
+    @Test func `an unanswered creation gets the channel it made: the event's lane goes on with it`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -162,8 +161,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("an unanswered creation that made nothing is asked again, one by hand is given up")
-    func reopened() async throws {
+    @Test func `an unanswered creation that made nothing is asked again, one by hand is given up`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -186,8 +184,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("an answer that comes after its creation was settled loses no ID of Apple's")
-    func late() async throws {
+    @Test func `an answer that comes after its creation was settled loses no ID of Apple's`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -212,8 +209,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("a channel Apple lost while its event lives is replaced; a retiring one is done with")
-    func missing() async throws {
+    @Test func `a channel Apple lost while its event lives is replaced; a retiring one is done with`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("over")
@@ -241,8 +237,9 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("an unmanaged channel is deleted as one of the ledger, so that nobody can take it over meanwhile")
-    func deleteUnmanaged() async throws {
+    @Test func `an unmanaged channel is deleted as one of the ledger, so that nobody can take it over meanwhile`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let run = try await begin(stores)
@@ -266,8 +263,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test("reports are kept as they were answered, the last fifty")
-    func reports() async throws {
+    @Test func `reports are kept as they were answered, the last fifty`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             var last = UUID()

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// An unanswered creation on an app that others use as well: no channel of theirs is given to an event.
-@Suite("Reconciliations: witnesses", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct WitnessTests {
     /// A creation that Apple did not answer, of `mostRecentMessageStored`.
     private func lostCall(_ stores: Stores, witness listed: [String]?) async throws {
@@ -36,10 +36,11 @@ struct WitnessTests {
         "theirs": .mostRecentMessageStored, "made": .mostRecentMessageStored,
     ]
 
-    @Test(
-        "a new app, and no list before the call: nothing is taken, an alarm stands, the event gets a channel of its own"
-    )
-    func noList() async throws {
+    @Test
+    func
+        `a new app, and no list before the call: nothing is taken, an alarm stands, the event gets a channel of its own`()
+        async throws
+    {
         try await withStores { stores in
             try await lostCall(stores, witness: nil)
             let (actions, alarm) = try await stores.reconcile(["theirs"], policies: policies)
@@ -57,8 +58,7 @@ struct WitnessTests {
         }
     }
 
-    @Test("what the list before the call had is nobody's creation")
-    func before() async throws {
+    @Test func `what the list before the call had is nobody's creation`() async throws {
         try await withStores { stores in
             try await lostCall(stores, witness: ["theirs"])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
@@ -69,8 +69,7 @@ struct WitnessTests {
         }
     }
 
-    @Test("two that came since, and one call: none is taken")
-    func tooMany() async throws {
+    @Test func `two that came since, and one call: none is taken`() async throws {
         try await withStores { stores in
             try await lostCall(stores, witness: [])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
@@ -90,8 +89,7 @@ struct WitnessTests {
         }
     }
 
-    @Test("an older list does not take the place of a newer one, nor end what that saw first")
-    func order() async throws {
+    @Test func `an older list does not take the place of a newer one, nor end what that saw first`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let early = stores.now
@@ -109,8 +107,7 @@ struct WitnessTests {
         }
     }
 
-    @Test("a call whose lease has gone to somebody else does not begin")
-    func lost() async throws {
+    @Test func `a call whose lease has gone to somebody else does not begin`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

@@ -5,8 +5,7 @@ internal import Testing
 struct JSONFieldsTests {
     private func fields(_ text: String) throws -> JSONFields { JSONFields(try JSONValue(parsing: Array(text.utf8))) }
 
-    @Test("every fault is told at once, with its pointer")
-    func collects() throws {
+    @Test func `every fault is told at once, with its pointer`() throws {
         var fields = try fields(#"{"name": 1, "limit": 99, "when": "noon", "extra": true}"#)
         #expect(fields.text("name", required: true) == nil)
         #expect(fields.integer("limit", in: 1...10) == nil)
@@ -19,15 +18,13 @@ struct JSONFieldsTests {
         }
     }
 
-    @Test("null counts as absent")
-    func null() throws {
+    @Test func `null counts as absent`() throws {
         var fields = try fields(#"{"a": null}"#)
         #expect(fields.text("a") == nil)
         try fields.finish()
     }
 
-    @Test("an unknown field of a nested object is found too, and its name is escaped in the pointer")
-    func nested() throws {
+    @Test func `an unknown field of a nested object is found too, and its name is escaped in the pointer`() throws {
         var fields = try fields(#"{"inner": {"a/b~c": 1}}"#)
         let inner = fields.fields("inner")
         fields.absorb(try #require(inner))
@@ -36,8 +33,7 @@ struct JSONFieldsTests {
         }
     }
 
-    @Test("of many faults the first are told, and how many more there are")
-    func many() throws {
+    @Test func `of many faults the first are told, and how many more there are`() throws {
         let names = (0..<1_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
         var fields = try fields("{\(names)}")
         fields.fault("f0", "It is wrong, too.")
@@ -54,19 +50,16 @@ struct JSONFieldsTests {
         #expect(Problem(.invalidRequest, "No.", errors: list).errors.count == FaultList.limit)
     }
 
-    @Test(
-        "times are read with any offset",
-        arguments: [
-            "2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00",
-        ])
-    func dates(text: String) throws {
+    @Test(arguments: [
+        "2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00",
+    ])
+    func `times are read with any offset`(text: String) throws {
         var fields = try fields(#"{"at": "\#(text)"}"#)
         #expect(fields.date("at") == Date(timeIntervalSince1970: 1_795_293_900))
         try fields.finish()
     }
 
-    @Test("control characters do not pass as text")
-    func controlCharacters() throws {
+    @Test func `control characters do not pass as text`() throws {
         var fields = try fields(#"{"name": "a\u0000b"}"#)
         #expect(fields.text("name") == nil)
         #expect { try fields.finish() } throws: { ($0 as? Problem)?.kind == .invalidRequest }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-@Suite struct LiveBoardTests {
+struct LiveBoardTests {
     private static func summary(_ number: Int, _ counts: [Delivery.State: Int] = [.queued: 1]) -> BroadcastSummary {
         BroadcastSummary(
             id: UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), event: .update,

@@ -3,7 +3,6 @@ internal import Testing
 @testable internal import Grandstand
 
 /// What is read, and when memory counts as true.
-@Suite("Lookup backlog")
 struct LookupBacklogTests {
     private let one = LookupPosition(text: "one", floor: 10)
     private let two = LookupPosition(text: "two", floor: 20)
@@ -21,8 +20,7 @@ struct LookupBacklogTests {
         return backlog
     }
 
-    @Test("nothing is true before everything was read, nor after listening began anew")
-    func readings() {
+    @Test func `nothing is true before everything was read, nor after listening began anew`() {
         var backlog = LookupBacklog()
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
@@ -38,8 +36,7 @@ struct LookupBacklogTests {
         #expect(!backlog.isWhole)
     }
 
-    @Test("a reading that failed, or was overtaken by a lost connection, is done again")
-    func failed() {
+    @Test func `a reading that failed, or was overtaken by a lost connection, is done again`() {
         var backlog = LookupBacklog()
         backlog.listening()
         backlog.beginReading(at: one)
@@ -52,8 +49,7 @@ struct LookupBacklogTests {
         #expect(!backlog.isWhole)
     }
 
-    @Test("what was announced is no news in the journal; a gap is, and is read")
-    func gap() throws {
+    @Test func `what was announced is no news in the journal; a gap is, and is read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         #expect(backlog.take().map(\.rawValue) == ["derby"])
@@ -63,8 +59,7 @@ struct LookupBacklogTests {
         #expect(backlog.position == two)
     }
 
-    @Test("a version that was announced does not hide an earlier one that was not")
-    func order() throws {
+    @Test func `a version that was announced does not hide an earlier one that was not`() throws {
         var backlog = whole()
         backlog.hear(try change(15, "cup"))
         _ = backlog.take()
@@ -72,8 +67,7 @@ struct LookupBacklogTests {
         #expect(news == [try change(14)])
     }
 
-    @Test("the same event changed again is read again")
-    func again() throws {
+    @Test func `the same event changed again is read again`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         _ = backlog.take()
@@ -81,8 +75,7 @@ struct LookupBacklogTests {
         #expect(backlog.take().count == 1)
     }
 
-    @Test("the journal read from where a reading did not begin says nothing")
-    func otherTimeline() throws {
+    @Test func `the journal read from where a reading did not begin says nothing`() throws {
         var backlog = whole()
         backlog.beginReading(at: two)
         #expect(backlog.find([try change(11)], from: one, to: LookupPosition(text: "three", floor: 30)) == [])
@@ -90,8 +83,7 @@ struct LookupBacklogTests {
         #expect(backlog.keys.isEmpty)
     }
 
-    @Test("what cannot be read stays to be read")
-    func givenBack() throws {
+    @Test func `what cannot be read stays to be read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         let keys = backlog.take()
@@ -101,16 +93,14 @@ struct LookupBacklogTests {
         #expect(backlog.keys.count == 2)
     }
 
-    @Test("what the journal may have forgotten is read with everything")
-    func forgotten() {
+    @Test func `what the journal may have forgotten is read with everything`() {
         var backlog = whole()
         backlog.forgetPosition()
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
     }
 
-    @Test("a change of everything asks for a reading; one of the keys for nothing here")
-    func subjects() {
+    @Test func `a change of everything asks for a reading; one of the keys for nothing here`() {
         var backlog = whole()
         backlog.hear(LookupChange(version: 11, subject: .keys))
         #expect(backlog.isWhole)

@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import Testing
 
-@Suite struct NetworkGuardTests {
+struct NetworkGuardTests {
     @Test(arguments: [
         "1.1.1.1", "93.184.216.34", "172.15.255.255", "172.32.0.0", "100.63.255.255", "223.255.255.255",
         "2606:4700::1111", "2001:4860:4860::8888", "64:ff9b::101:101", "::ffff:1.1.1.1",

@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import Testing
 
-@Suite struct WebhookURLTests {
+struct WebhookURLTests {
     @Test func `its parts`() throws {
         let url = try #require(WebhookURL(rawValue: "https://Hooks.Example.com:8443/a/b?c=d&e=%20"))
         #expect(url.scheme == .https)

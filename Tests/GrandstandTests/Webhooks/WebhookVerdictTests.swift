@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-@Suite struct WebhookVerdictTests {
+struct WebhookVerdictTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func verdict(_ answer: WebhookAnswer, tries: Int = 1, jitter: Double = 0.5) -> WebhookVerdict {

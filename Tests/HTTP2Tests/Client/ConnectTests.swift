@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aForeignAuthorityIsNotTrusted() async throws {
+    @Test func `a foreign authority is not trusted`() async throws {
         try await withServer(.echo) { server in
             var settings = configuration(server.port)
             settings.trustRoots = .file(TestAuthority().file)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredCertificateIsRefused() async throws {
+    @Test func `an expired certificate is refused`() async throws {
         try await withServer(.echo, identity: TestAuthority.shared.expired) { server in
             let error = try #require(await failure(configuration(server.port)))
             #expect(error.kind == .tls)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func theSystemDoesNotTrustTheTestAuthority() async throws {
+    @Test func `the system does not trust the test authority`() async throws {
         try await withServer(.echo) { server in
             let error = try #require(await failure(HTTP2ClientConfiguration(host: "127.0.0.1", port: server.port)))
             #expect(error.kind == .tls)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateForAnotherAddressIsRefused() async throws {
+    @Test func `a certificate for another address is refused`() async throws {
         try await withServer(.echo, identity: TestAuthority.shared.elsewhere) { server in
             let error = try #require(await failure(configuration(server.port)))
             #expect(error.kind == .tls)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateForAnotherNameIsRefusedAndTheRightNameAccepted() async throws {
+    @Test func `a certificate for another name is refused and the right name accepted`() async throws {
         try await withServer(.echo, identity: TestAuthority.shared.elsewhere) { server in
             var settings = configuration(server.port)
             settings.serverName = "here.example"
@@ -65,14 +65,14 @@ import Testing
     }
 
     @Test(arguments: [["http/1.1"], []])
-    func aServerWithoutHTTP2IsRefused(protocols: [String]) async throws {
+    func `a server without HTTP/2 is refused`(protocols: [String]) async throws {
         let server = try await RawServer.start(protocols: protocols, bytes: [])
         let error = try #require(await failure(configuration(server.port)))
         #expect(error.kind == .alpn, "\(error)")
         await server.stop()
     }
 
-    @Test func tcpWithoutTLSRunsOutOfTime() async throws {
+    @Test func `TCP without TLS runs out of time`() async throws {
         let server = try await RawServer.start(identity: nil, bytes: [])
         var settings = configuration(server.port)
         settings.connectTimeout = .milliseconds(200)
@@ -82,7 +82,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func tlsWithoutSettingsRunsOutOfTime() async throws {
+    @Test func `TLS without SETTINGS runs out of time`() async throws {
         let server = try await RawServer.start(bytes: [])
         var settings = configuration(server.port)
         settings.connectTimeout = .seconds(1)
@@ -91,7 +91,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatRanOutOfTimeIsSaid() {
+    @Test func `what ran out of time is said`() {
         let settings = configuration(443)
         #expect(ConnectProgress.handshaking.timeout(settings).message.contains("no TLS handshake"))
         #expect(ConnectProgress.awaitingSettings.timeout(settings).message.contains("sent no SETTINGS"))
@@ -102,7 +102,7 @@ import Testing
         // A PING frame where SETTINGS must come first.
         [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8],
     ])
-    func garbageInsteadOfSettingsIsACleanError(bytes: [UInt8]) async throws {
+    func `garbage instead of SETTINGS is a clean error`(bytes: [UInt8]) async throws {
         let server = try await RawServer.start(bytes: bytes)
         let error = try #require(await failure(configuration(server.port)))
         #expect(error.kind == .settings)
@@ -110,7 +110,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aServerThatHangsUpAfterTLSIsACleanError() async throws {
+    @Test func `a server that hangs up after TLS is a clean error`() async throws {
         let server = try await RawServer.start(bytes: [0], thenClose: true)
         let error = try #require(await failure(configuration(server.port)))
         #expect(error.kind == .settings, "\(error)")
@@ -118,13 +118,13 @@ import Testing
     }
 
     /// As APNs does; an empty certificate is what it gets.
-    @Test func aServerThatAsksForACertificateIsTolerated() async throws {
+    @Test func `a server that asks for a certificate is tolerated`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, asksForCertificate: true)
         #expect(await failure(configuration(server.port)) == nil)
         await server.stop()
     }
 
-    @Test func aClosedPortIsRefused() async throws {
+    @Test func `a closed port is refused`() async throws {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = listener.localAddress?.port ?? 1
@@ -134,7 +134,7 @@ import Testing
         #expect(error.message.contains("Connection refused"), "\(error)")
     }
 
-    @Test func aNameWithoutAnAddressIsSaidSo() async throws {
+    @Test func `a name without an address is said so`() async throws {
         var settings = configuration(443, host: "no-such-host.invalid")
         settings.connectTimeout = .seconds(30)
         let error = try #require(await failure(settings))
@@ -142,7 +142,7 @@ import Testing
         #expect(error.message.contains("no-such-host.invalid has no address"))
     }
 
-    @Test func aMissingAuthorityFileIsSaidSo() async throws {
+    @Test func `a missing authority file is said so`() async throws {
         var settings = configuration(1)
         settings.trustRoots = .file("/nowhere/ca.pem")
         let error = try #require(await failure(settings))
@@ -150,7 +150,7 @@ import Testing
         #expect(error.message.contains("/nowhere/ca.pem"))
     }
 
-    @Test func cancellingEndsTheAttempt() async throws {
+    @Test func `cancelling ends the attempt`() async throws {
         let server = try await RawServer.start(identity: nil, bytes: [])
         let attempt = Task { await failure(configuration(server.port)) }
         attempt.cancel()
@@ -159,7 +159,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aClientWithoutHTTP2IsDropped() async throws {
+    @Test func `a client without HTTP/2 is dropped`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             // Plain text where TLS is expected: the server hangs up, and keeps serving others.

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-    @Test func aRequestWithoutAnAnswerIsResetAndItsStreamFree() async throws {
+    @Test func `a request without an answer is reset and its stream free`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func timeTicksInLineToo() async throws {
+    @Test func `time ticks in line too`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aThousandDeadlinesAtOnce() async throws {
+    @Test func `a thousand deadlines at once`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 100 }) { server in
             try await withConnection(server.port) { connection in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func cancellingResetsTheStreamAndFreesIt() async throws {
+    @Test func `cancelling resets the stream and frees it`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledTaskSendsNothing() async throws {
+    @Test func `a cancelled task sends nothing`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func closingWaitsForAnswersButNotForEver() async throws {
+    @Test func `closing waits for answers, but not for ever`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             var settings = configuration(server.port)

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
-    @Test func streamsUpToTheLastAreStillAnsweredAndNewOnesGivenBack() async throws {
+    @Test func `streams up to the last are still answered, and new ones given back`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.connection.goAway(code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
             return false
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func streamsAboveTheLastWereNotProcessed() async throws {
+    @Test func `streams above the last were not processed`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Every 300 requests the server leaves, and disowns the last 20 it was sent.
-    @Test func underLoadNothingIsLostOrDoubled() async throws {
+    @Test func `under load nothing is lost or doubled`() async throws {
         let (total, period, back) = (3_000, 300, 20)
         let answered = Ledger()
         let perConnection = Ledger()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aProtocolErrorIsSaidInTheReason() async throws {
+    @Test func `a protocol error is said in the reason`() async throws {
         // WINDOW_UPDATE of 0 on the connection (RFC 9113 6.9).
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 8, [0, 0, 0, 0]))

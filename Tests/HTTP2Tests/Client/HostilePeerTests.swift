@@ -4,7 +4,7 @@ import Testing
 
 /// Peers that break the protocol, or bend it until something gives: a clean error, bounded memory.
 @Suite(.timeLimit(.minutes(1))) struct HostilePeerTests {
-    @Test func anAnswerWithAHugeHeaderIsRefusedAndTheConnectionLives() async throws {
+    @Test func `an answer with a huge header is refused and the connection lives`() async throws {
         let handler = TestHandler(answering: { request, stream in
             let size = request.path == "/huge" ? 50 : 1
             let headers = (0..<size).map { HTTP2Header("x-\($0)", String(repeating: "y", count: 1_000)) }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerWithAHugeBodyIsRefusedAndTheConnectionLives() async throws {
+    @Test func `an answer with a huge body is refused and the connection lives`() async throws {
         let handler = TestHandler(answering: { request, stream in
             stream.respond(
                 status: 200, headers: [], body: [UInt8](repeating: 1, count: request.path == "/huge" ? 300_000 : 5))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func allAnswersTogetherAreBounded() async throws {
+    @Test func `all answers together are bounded`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.respond(status: 200, headers: [], body: [UInt8](repeating: 1, count: 300_000))
             return true
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func aHeaderTooLargeToSendIsNotProcessed() async throws {
+    @Test func `a header too large to send is not processed`() async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let huge = HTTP2Header("x-huge", String(repeating: "y", count: 100_000))
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A value of 4,000 bytes in HPACK's dynamic table, then 30,000 references of one byte each: 120 MB if kept.
-    @Test func anHPACKBombIsDefused() async throws {
+    @Test func `an HPACK bomb is defused`() async throws {
         let literal: [UInt8] = [0x40, 1, 0x61, 0x7f, 0xa1, 0x1e] + [UInt8](repeating: 0x62, count: 4_000)
         var answer = Frame.make(type: 1, flags: 0x0, stream: 1, Frame.status200 + literal)
         answer += Frame.make(type: 9, flags: 0x0, stream: 1, [UInt8](repeating: 0xbe, count: 15_000))
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Flood.allCases)
-    func floodsAndNonsenseEndCleanly(flood: Flood) async throws {
+    func `floods and nonsense end cleanly`(flood: Flood) async throws {
         let server = try await RawServer.start(
             bytes: Frame.settings + Frame.settingsAck, answer: flood.bytes)
         try await withConnection(server.port) { connection in

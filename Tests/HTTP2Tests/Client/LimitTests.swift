@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func oneStreamUntilTheFirstAnswerThenAThousand() async throws {
+    @Test func `one stream until the first answer, then a thousand`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func oneStreamUntilTheCallerSaysThePeerIsContent() async throws {
+    @Test func `one stream until the caller says the peer is content`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port, { $0.initialConcurrency = 1 }) { connection in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func oneStreamAllowedAndManyWaiting() async throws {
+    @Test func `one stream allowed and many waiting`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// What APNs does after a rejected token, and takes back after the next success.
-    @Test func thousandThenOneThenThousand() async throws {
+    @Test func `a thousand, then one, then a thousand`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aPeerWithoutALimitGetsOurCap() async throws {
+    @Test func `a peer without a limit gets our cap`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 7 }) { connection in
             #expect(connection.streamLimit == 7)
@@ -102,7 +102,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whenStreamIDsRunOutTheConnectionDrains() async throws {
+    @Test func `when stream IDs run out, the connection drains`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port, { $0.firstStream = 0x7fff_fffd }) { connection in

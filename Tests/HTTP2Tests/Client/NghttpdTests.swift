@@ -30,7 +30,7 @@ struct NghttpdTests {
         try await tool.whileRunning(arguments, readyAt: "listen 127.0.0.1:\(port)") { try await body(port) }
     }
 
-    @Test func requestsAreAnswered() async throws {
+    @Test func `requests are answered`() async throws {
         try await withNghttpd { port in
             try await withConnection(port) { connection in
                 let answer = try await connection.send(
@@ -46,7 +46,7 @@ struct NghttpdTests {
         }
     }
 
-    @Test func twoThousandPostsOnFewStreamsAndNarrowWindows() async throws {
+    @Test func `two thousand posts on few streams and narrow windows`() async throws {
         try await withNghttpd(["--max-concurrent-streams", "10"]) { port in
             try await withConnection(port) { connection in
                 #expect(connection.streamLimit == 10)

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func requestsGoThroughAndTheCertificateIsTheServers() async throws {
+    @Test func `requests go through, and the certificate is the server's`() async throws {
         let proxy = try await ProxyServer.start()
         try await withServer(.echo) { server in
             var way = proxy.proxy
@@ -42,7 +42,7 @@ import Testing
         ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "user and password"),
         ("HTTP/1.1 403 Forbidden\r\n\r\n", "allows CONNECT"), ("SSH-2.0-OpenSSH\r\n", "as an HTTP proxy"),
     ])
-    func aProxyThatRefusesIsSaidSo(answer: String, advice: String) async throws {
+    func `a proxy that refuses is said so`(answer: String, advice: String) async throws {
         let proxy = try await ProxyServer.start(answer: answer)
         var settings = configuration(443)
         settings.proxy = proxy.proxy
@@ -53,7 +53,7 @@ import Testing
         await proxy.stop()
     }
 
-    @Test func aProxyThatSaysNothingRunsOutOfTime() async throws {
+    @Test func `a proxy that says nothing runs out of time`() async throws {
         let proxy = try await ProxyServer.start(answer: nil)
         var settings = configuration(443)
         settings.proxy = proxy.proxy
@@ -64,7 +64,7 @@ import Testing
         await proxy.stop()
     }
 
-    @Test func aProxyThatIsNotThereIsNamed() async throws {
+    @Test func `a proxy that is not there is named`() async throws {
         let proxy = try await ProxyServer.start()
         await proxy.stop()
         var settings = configuration(443)

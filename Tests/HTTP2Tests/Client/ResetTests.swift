@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct ResetTests {
-    @Test func everyTenthRefusedIsSentAgainOnTheSameConnection() async throws {
+    @Test func `every tenth refused is sent again on the same connection`() async throws {
         let arrivals = Ledger()
         let answered = Ledger()
         let handler = TestHandler(answering: { request, stream in
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [HTTP2ErrorCode.internalError, .cancel, .noError, .enhanceYourCalm])
-    func anyOtherResetIsUnanswered(code: HTTP2ErrorCode) async throws {
+    func `any other reset is unanswered`(code: HTTP2ErrorCode) async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.reset(code: code.rawValue)
             return true
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerBeforeTheWholeRequestCountsAndFreesTheStream() async throws {
+    @Test func `an answer before the whole request counts and frees the stream`() async throws {
         // 413 on HEADERS alone, while the body waits for a window that never opens.
         let status413: [UInt8] = [0x08, 3] + Array("413".utf8)
         let server = try await RawServer.start(

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct RoundTripTests {
-    @Test func aRequestArrivesAsItWasSentAndSoDoesTheAnswer() async throws {
+    @Test func `a request arrives as it was sent and so does the answer`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["GET", "DELETE"])
-    func aRequestWithoutABody(method: String) async throws {
+    func `a request without a body`(method: String) async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let request = HTTP2Request(method: method, path: "/x", authority: "localhost", headers: [], body: [])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [("HEAD", 200), ("POST", 204), ("POST", 304)])
-    func answersThatMustNotHaveABodyHaveNone(method: String, status: Int) async throws {
+    func `answers that must not have a body have none`(method: String, status: Int) async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.respond(status: status, headers: [], body: [1, 2, 3])
             return true
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aListOfTenThousandChannelsFits() async throws {
+    @Test func `a list of ten thousand channels fits`() async throws {
         let list = [UInt8](repeating: 120, count: 300_000)
         let handler = TestHandler(answering: { _, stream in
             stream.respond(status: 200, headers: [], body: list)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aBodyLargerThanEveryWindowGoesThrough() async throws {
+    @Test func `a body larger than every window goes through`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withServer(.echo, { $0.maximumRequestBody = 1 << 20 }) { server in
             try await withConnection(server.port) { connection in
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func manyAtOnceEachGetsItsOwnAnswer(onTheLoop: Bool) async throws {
+    func `many at once each gets its own answer`(onTheLoop: Bool) async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let preference = onTheLoop ? connection.taskExecutor : nil
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func anInvalidFieldIsRefusedBeforeItIsWritten() async throws {
+    @Test func `an invalid field is refused before it is written`() async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 for header in [HTTP2Header("Upper", "x"), HTTP2Header("a", "b\r\nc: d"), HTTP2Header(":path", "/")] {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aNameIsLookedUpAndVerified() async throws {
+    @Test func `a name is looked up and verified`() async throws {
         try await withServer(.echo, { $0.host = "localhost" }) { server in
             var settings = configuration(server.port, host: "localhost")
             settings.connectTimeout = .seconds(20)

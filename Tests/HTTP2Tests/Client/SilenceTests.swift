@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct SilenceTests {
-    @Test func anOverdueAnswerIsAskedAboutAndSilenceEndsTheConnection() async throws {
+    @Test func `an overdue answer is asked about and silence ends the connection`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.overdueInterval = .milliseconds(50)
@@ -22,7 +22,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func anIdleConnectionIsAskedAboutToo() async throws {
+    @Test func `an idle connection is asked about too`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.pingInterval = .milliseconds(50)
@@ -34,7 +34,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aSlowAnswerFromALivingPeerIsWaitedFor() async throws {
+    @Test func `a slow answer from a living peer is waited for`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             let curious: (inout HTTP2ClientConfiguration) -> Void = {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func whenThePeerIsKilledEveryCallerHearsOfIt() async throws {
+    @Test func `when the peer is killed every caller hears of it`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 50 }) { server in
             try await withConnection(server.port) { connection in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func waitingForTheEndMayBeCancelled() async throws {
+    @Test func `waiting for the end may be cancelled`() async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let waiter = Task { await connection.closed() }

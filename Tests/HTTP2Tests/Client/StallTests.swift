@@ -7,7 +7,7 @@ import Testing
     /// SETTINGS_INITIAL_WINDOW_SIZE 0: bodies can never be sent.
     private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
 
-    @Test func aWindowThatNeverOpensCostsARequestItsTimeAndNothingElse() async throws {
+    @Test func `a window that never opens costs a request its time and nothing else`() async throws {
         let server = try await RawServer.start(bytes: Self.noWindow)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 5 }) { connection in
             // A stream that is not given back would leave the next round without one: `notProcessed`.
@@ -23,7 +23,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func answersThatTrickleAreCutAtTheDeadline() async throws {
+    @Test func `answers that trickle are cut at the deadline`() async throws {
         // HEADERS without an end, then nothing.
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x4, stream: 1, Frame.status200))
@@ -35,7 +35,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aPeerThatClosesItsHalfEndsTheConnection() async throws {
+    @Test func `a peer that closes its half ends the connection`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
         // `thenClose` acts after the first bytes, too: the connection may end before the request is out.
         do throws(HTTP2ConnectError) {
@@ -50,7 +50,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func thousandsOfResetsLeaveNothingBehind() async throws {
+    @Test func `thousands of resets leave nothing behind`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.reset(code: HTTP2ErrorCode.internalError.rawValue)
             return true
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func timingsTellQueueAndRoundTripApart() async throws {
+    @Test func `timings tell queue and round trip apart`() async throws {
         let handler = TestHandler()
         let (timings, told) = AsyncStream<HTTP2RequestTiming>.makeStream()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in

@@ -12,12 +12,12 @@ struct FieldBlockTests {
         HTTP2Header("long", String(repeating: "ä", count: 5_000)),
     ]
 
-    @Test func orderAndDuplicatesAreKept() {
+    @Test func `order and duplicates are kept`() {
         #expect(FieldBlock(Self.headers).headers == Self.headers)
         #expect(FieldBlock().headers.isEmpty)
     }
 
-    @Test func theFirstOfANameIsFound() {
+    @Test func `the first of a name is found`() {
         let block = FieldBlock(Self.headers)
         #expect(block.first(named: "set-cookie") == "a=1")
         #expect(block.first(named: "x")?.isEmpty == true)
@@ -26,7 +26,7 @@ struct FieldBlockTests {
         #expect(block.first(named: "") == nil)
     }
 
-    @Test func whatIsNoUTF8IsRepaired() {
+    @Test func `what is no UTF-8 is repaired`() {
         var block = FieldBlock()
         let (name, value) = (Array("server".utf8), [UInt8]([0x66, 0xff, 0x6f]))
         name.withUnsafeBufferPointer { name in
@@ -35,7 +35,7 @@ struct FieldBlockTests {
         #expect(block.first(named: "server") == "f\u{fffd}o")
     }
 
-    @Test func removedFieldsAreGone() {
+    @Test func `removed fields are gone`() {
         var block = FieldBlock(Self.headers)
         block.removeAll()
         #expect(block == FieldBlock())

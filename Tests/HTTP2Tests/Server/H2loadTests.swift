@@ -8,7 +8,7 @@ import Testing
     .enabled(if: Tool.isInstalled("h2load"), "h2load (Debian: nghttp2-client) is not installed"),
     .timeLimit(.minutes(1)))
 struct H2loadTests {
-    @Test func fourConnectionsAHundredStreamsEach() async throws {
+    @Test func `four connections a hundred streams each`() async throws {
         let tool = try #require(Tool("h2load"))
         let folder = try Tool.folder(TestAuthority.shared.local)
         defer { try? FileManager.default.removeItem(at: folder) }

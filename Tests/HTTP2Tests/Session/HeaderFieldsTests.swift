@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct HeaderFieldsTests {
+struct HeaderFieldsTests {
     private func pairs(_ headers: [HTTP2Header]) throws -> [(String, String, UInt8)] {
         var fields = HeaderFields()
         try fields.add(pseudo: ":path", "/x")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func fieldsKeepTheirOrderAndTheirIndexing() throws {
+    @Test func `fields keep their order and their indexing`() throws {
         let block = try pairs([
             HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("a", ""), HTTP2Header("b", "2"),
         ])
@@ -30,16 +30,16 @@ import Testing
     }
 
     @Test(arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"])
-    func namesHTTPForbids(name: String) {
+    func `names that HTTP forbids are told`(name: String) {
         #expect(throws: HeaderFields.Invalid.self) { try pairs([HTTP2Header(name, "x")]) }
     }
 
     @Test(arguments: ["a\r\nb", "nul\0", "bell\u{7}"])
-    func valuesHTTPForbids(value: String) {
+    func `values that HTTP forbids are told`(value: String) {
         #expect(throws: HeaderFields.Invalid.self) { try pairs([HTTP2Header("x", value)]) }
     }
 
-    @Test func storageIsUsedAgain() throws {
+    @Test func `storage is used again`() throws {
         var fields = HeaderFields()
         try fields.add(HTTP2Header("a", "1"))
         fields.removeAll()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct ConnectionLifeTests {
+struct ConnectionLifeTests {
     private func open() -> ConnectionLife {
         var life = ConnectionLife()
         life.secured()
@@ -10,7 +10,7 @@ import Testing
         return life
     }
 
-    @Test func onlyTheFirstSettingsOpen() {
+    @Test func `only the first SETTINGS open`() {
         var life = ConnectionLife()
         #expect(life.settingsArrived() == false, "not before TLS")
         #expect(life.refusal != nil)
@@ -22,7 +22,7 @@ import Testing
         #expect(life.settingsArrived() == false)
     }
 
-    @Test func leavingHappensOnceAndIsFinal() {
+    @Test func `leaving happens once and is final`() {
         var life = open()
         #expect(life.leave("first") == true)
         #expect(life.leave("second") == false)
@@ -31,7 +31,7 @@ import Testing
         #expect(life.refusal?.contains("first") == true)
     }
 
-    @Test func theEndSaysBothReasons() {
+    @Test func `the end says both reasons`() {
         var life = open()
         _ = life.leave("GOAWAY")
         #expect(life.close("the peer closed") == true)
@@ -41,7 +41,7 @@ import Testing
         #expect(life.isClosed)
     }
 
-    @Test func itMayEndAtAnyPoint() {
+    @Test func `it may end at any point`() {
         var early = ConnectionLife()
         #expect(early.close("refused") == true)
         early.secured()

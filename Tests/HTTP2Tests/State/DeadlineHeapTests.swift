@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct DeadlineHeapTests {
+struct DeadlineHeapTests {
     private func at(_ nanoseconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(nanoseconds)) }
 
-    @Test func onlyWhatIsDueComesOutNearestFirst() {
+    @Test func `only what is due comes out, nearest first`() {
         var heap = DeadlineHeap()
         heap.insert(0, deadline: at(30))
         heap.insert(1, deadline: at(10))
@@ -19,7 +19,7 @@ import Testing
         #expect(heap.nearest == at(30))
     }
 
-    @Test func aSlotHasOneDeadline() {
+    @Test func `a slot has one deadline`() {
         var heap = DeadlineHeap()
         heap.insert(0, deadline: at(10))
         heap.insert(0, deadline: at(50))
@@ -30,7 +30,7 @@ import Testing
 
     /// Against a plain dictionary, over many random insertions, removals and pops.
     @Test(arguments: 0..<8)
-    func agreesWithAModel(seed: Int) {
+    func `it agrees with a model`(seed: Int) {
         var random = SplitMix(state: UInt64(seed))
         var heap = DeadlineHeap()
         var model: [Int: NIODeadline] = [:]

@@ -3,14 +3,14 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct HeartbeatTests {
+struct HeartbeatTests {
     private func at(_ seconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
 
     private func heartbeat() -> Heartbeat {
         Heartbeat(idle: .seconds(60), overdue: .seconds(5), timeout: .seconds(2), now: at(0))
     }
 
-    @Test func idleSilenceIsAskedAboutLate() {
+    @Test func `idle silence is asked about late`() {
         var beat = heartbeat()
         #expect(beat.check(now: at(59)) == .wait(until: at(60)))
         #expect(beat.check(now: at(60)) == .ping)
@@ -18,7 +18,7 @@ import Testing
         #expect(beat.check(now: at(62)) == .dead)
     }
 
-    @Test func awaitedAnswersAreAskedAboutSoon() {
+    @Test func `awaited answers are asked about soon`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(30))
         #expect(beat.check(now: at(34)) == .wait(until: at(35)))
@@ -26,7 +26,7 @@ import Testing
         #expect(beat.next == at(37))
     }
 
-    @Test func anythingReadIsASignOfLife() {
+    @Test func `anything read is a sign of life`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(0))
         #expect(beat.check(now: at(5)) == .ping)
@@ -35,7 +35,7 @@ import Testing
         #expect(beat.check(now: at(11)) == .ping)
     }
 
-    @Test func waitingCountsFromItsBeginning() {
+    @Test func `waiting counts from its beginning`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(50))
         beat.awaiting(true, now: at(54))

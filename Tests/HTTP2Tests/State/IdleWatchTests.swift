@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct IdleWatchTests {
+struct IdleWatchTests {
     private func at(_ seconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
 
-    @Test func silenceIsOverAfterTheTimeout() {
+    @Test func `silence is over after the timeout`() {
         var watch = IdleWatch(timeout: .seconds(10), now: at(0))
         #expect(watch.isOver(now: at(9), owed: 0) == false)
         watch.read(now: at(9))
@@ -15,7 +15,7 @@ import Testing
         #expect(watch.isOver(now: at(19), owed: 0) == true)
     }
 
-    @Test func whoeverWaitsForAnAnswerIsNotIdle() {
+    @Test func `whoever waits for an answer is not idle`() {
         var watch = IdleWatch(timeout: .seconds(10), now: at(0))
         #expect(watch.isOver(now: at(10), owed: 1) == false)
         #expect(watch.next == at(20))

@@ -2,8 +2,8 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct SlotTableTests {
-    @Test func slotsAreUsedAgain() {
+struct SlotTableTests {
+    @Test func `slots are used again`() {
         var table = SlotTable<String>()
         let first = table.insert("a")
         let second = table.insert("b")
@@ -15,7 +15,7 @@ import Testing
         #expect(table.capacity == 2)
     }
 
-    @Test func aFreeSlotIsNothingAndStaysFree() {
+    @Test func `a free slot is nothing and stays free`() {
         var table = SlotTable<Int>()
         let slot = table.insert(1)
         #expect(table.remove(slot) == 1)

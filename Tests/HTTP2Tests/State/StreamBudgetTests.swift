@@ -2,13 +2,13 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct StreamBudgetTests {
-    @Test func nothingStartsBeforeSettings() {
+struct StreamBudgetTests {
+    @Test func `nothing starts before SETTINGS`() {
         let budget = StreamBudget(cap: 1_000, initial: 1)
         #expect(!budget.admits(body: 0, window: 65_535))
     }
 
-    @Test func theLowestOfTheThreeLimitsRules() {
+    @Test func `the lowest of the three limits rules`() {
         var budget = StreamBudget(cap: 1_000, initial: 1)
         budget.peerLimit = Int(UInt32.max)
         #expect(budget.limit == 1)
@@ -20,7 +20,7 @@ import Testing
         #expect(budget.limit == 1)
     }
 
-    @Test func aLoweredLimitAdmitsNobodyUntilEnoughAreDone() {
+    @Test func `a lowered limit admits nobody until enough are done`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1
         budget.inUse = 99
@@ -31,7 +31,7 @@ import Testing
         #expect(budget.admits(body: 0, window: 65_535))
     }
 
-    @Test func aBodyWaitsForRoomInTheConnectionWindow() {
+    @Test func `a body waits for room in the connection window`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1_000
         #expect(budget.admits(body: 600, window: 600))
@@ -41,7 +41,7 @@ import Testing
         #expect(budget.admits(body: 0, window: 0), "a request without a body needs no window")
     }
 
-    @Test func aBodyLargerThanTheWindowGoesAlone() {
+    @Test func `a body larger than the window goes alone`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1_000
         #expect(budget.admits(body: 100_000, window: 65_535))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct StreamEndTests {
+struct StreamEndTests {
     private let goAway = GoAway(lastStream: 41, code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
     private let refused = HTTP2ErrorCode.refusedStream.rawValue
     private let cancel = HTTP2ErrorCode.cancel.rawValue
@@ -11,7 +11,7 @@ import Testing
         if case .notProcessed = failure { true } else { false }
     }
 
-    @Test func safeIsWhatWasNeverProcessed() {
+    @Test func `safe is what was never processed`() {
         #expect(isSafe(StreamEnd.closed(code: cancel, stream: 1, written: false, goAway: nil)))
         #expect(isSafe(StreamEnd.closed(code: refused, stream: 1, written: true, goAway: nil)))
         #expect(isSafe(StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)))
@@ -19,26 +19,26 @@ import Testing
         #expect(isSafe(StreamEnd.connectionLost("cut", written: false)))
     }
 
-    @Test func everythingElseIsUnknown() {
+    @Test func `everything else is unknown`() {
         #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 1, written: true, goAway: nil)))
         #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 41, written: true, goAway: goAway)))
         #expect(!isSafe(StreamEnd.closed(code: 0, stream: 1, written: true, goAway: nil)))
         #expect(!isSafe(StreamEnd.connectionLost("cut", written: true)))
     }
 
-    @Test func timeIsUp() {
+    @Test func `time is up`() {
         #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: false, written: false)))
         #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: false)))
         #expect(!isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: true)))
     }
 
-    @Test func thePeersWordsAreInTheReason() {
+    @Test func `the peer's words are in the reason`() {
         let end = StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)
         #expect(end.description.contains("Shutdown"))
         #expect(end.description.contains("NO_ERROR"))
     }
 
-    @Test func longFarewellsAreCut() {
+    @Test func `long farewells are cut`() {
         let long = GoAway(lastStream: 0, code: 11, debugData: [UInt8](repeating: 65, count: 60_000))
         #expect(long.debugData.count == GoAway.debugLimit)
         #expect(long.text.count < 1_100)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct WaitingLineTests {
+struct WaitingLineTests {
     private func drain(_ line: inout WaitingLine) -> [Int] {
         var order: [Int] = []
         while let first = line.first {
@@ -12,7 +12,7 @@ import Testing
         return order
     }
 
-    @Test func firstComeFirstServed() {
+    @Test func `first come, first served`() {
         var line = WaitingLine()
         for slot in [3, 0, 2] { line.append(slot) }
         #expect(line.count == 3)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2])
-    func leavingFromAnywhereKeepsTheOthersInOrder(leaver: Int) {
+    func `leaving from anywhere keeps the others in order`(leaver: Int) {
         var line = WaitingLine()
         for slot in 0..<3 { line.append(slot) }
         line.remove(leaver)
@@ -30,7 +30,7 @@ import Testing
         #expect(drain(&line) == [0, 1, 2].filter { $0 != leaver } + [7])
     }
 
-    @Test func whoLeftMayComeBackAtTheEnd() {
+    @Test func `who left may come back at the end`() {
         var line = WaitingLine()
         line.append(0)
         line.append(1)

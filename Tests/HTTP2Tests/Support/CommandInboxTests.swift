@@ -2,8 +2,8 @@ import Testing
 
 @testable import HTTP2
 
-@Suite struct CommandInboxTests {
-    @Test func onlyTheFirstOfABatchWakes() {
+struct CommandInboxTests {
+    @Test func `only the first of a batch wakes`() {
         let inbox = CommandInbox<Int>()
         #expect(inbox.append(1))
         #expect(!inbox.append(2))
@@ -16,7 +16,7 @@ import Testing
         #expect(inbox.takeAll() == [3])
     }
 
-    @Test func whatCameInBetweenSurvivesTheRecycling() {
+    @Test func `what came in between survives the recycling`() {
         let inbox = CommandInbox<Int>()
         _ = inbox.append(1)
         let taken = inbox.takeAll()
@@ -25,7 +25,7 @@ import Testing
         #expect(inbox.takeAll() == [2])
     }
 
-    @Test func duringAHandoutTheLastOneWakesAndEveryFullBurst() {
+    @Test func `during a handout the last one wakes, and every full burst`() {
         let inbox = CommandInbox<Int>()
         inbox.beginHandout()
         #expect(!inbox.append(1))

@@ -1,0 +1,27 @@
+extension [UInt8] {
+    /// Appends `text` as a JSON string, quotes included: only what RFC 8259 demands is escaped.
+    package mutating func append(quoted text: String) {
+        append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): self += #"\""#.utf8
+            case UInt8(ascii: "\\"): self += #"\\"#.utf8
+            case 0x0A: self += #"\n"#.utf8
+            case 0x0D: self += #"\r"#.utf8
+            case 0x09: self += #"\t"#.utf8
+            case 0..<0x20: self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: append(byte)
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+}
+
+extension String {
+    /// The text as a JSON string, quotes included.
+    package var quotedJSON: String {
+        var bytes: [UInt8] = []
+        bytes.append(quoted: self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

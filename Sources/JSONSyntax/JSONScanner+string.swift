@@ -1,0 +1,95 @@
+extension JSONScanner {
+    /// The string that has begun, its escapes resolved.
+    package mutating func string() throws(JSONFault) -> String {
+        let start = index + 1
+        guard try skipString() else { return String(decoding: text[start..<index - 1], as: UTF8.self) }
+        var inside = self
+        inside.index = start
+        return try inside.unescaped(to: index - 1)
+    }
+
+    /// - Returns: whether the string has escapes.
+    mutating func skipString() throws(JSONFault) -> Bool {
+        index += 1
+        var hasEscapes = false
+        while true {
+            skipPlain()
+            switch peek {
+            case UInt8(ascii: "\"")?:
+                index += 1
+                return hasEscapes
+            case UInt8(ascii: "\\")?:
+                _ = try escape()
+                hasEscapes = true
+            case nil: throw fault("The text ends inside a string")
+            default: throw fault("A control character stands unescaped in a string")
+            }
+        }
+    }
+
+    /// What a string holds up to its end, an escape or something forbidden: most of a text.
+    private mutating func skipPlain() {
+        index = text.withUnsafeBufferPointer { bytes in
+            var index = index
+            while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\""),
+                bytes[index] != UInt8(ascii: "\\")
+            { index += 1 }
+            return index
+        }
+    }
+
+    /// The inside of a string that was walked before.
+    private mutating func unescaped(to end: Int) throws(JSONFault) -> String {
+        var content: [UInt8] = []
+        while index < end {
+            let start = index
+            skipPlain()
+            content += text[start..<index]
+            if index < end { content += String(try escape()).utf8 }
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    private mutating func escape() throws(JSONFault) -> Unicode.Scalar {
+        index += 1
+        guard let byte = peek else { throw fault("The text ends inside a string") }
+        index += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape()
+        default:
+            index -= 1
+            throw fault("An unknown escape stands in a string")
+        }
+    }
+
+    private mutating func unicodeEscape() throws(JSONFault) -> Unicode.Scalar {
+        let first = try hexQuad()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard UTF16.isLeadSurrogate(UInt16(first)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+            throw fault("A lone surrogate stands in a string")
+        }
+        let second = try hexQuad()
+        guard UTF16.isTrailSurrogate(UInt16(second)),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw fault("A lone surrogate stands in a string") }
+        return scalar
+    }
+
+    private mutating func hexQuad() throws(JSONFault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw fault("Four hexadecimal digits were expected after \\u")
+            }
+            value = value << 4 | UInt32(digit)
+            index += 1
+        }
+        return value
+    }
+}

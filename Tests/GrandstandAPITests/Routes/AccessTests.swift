@@ -1,0 +1,79 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import Testing
+
+@testable internal import GrandstandAPI
+
+/// Keys and scopes at the gate. Which route wants which scope, the contract says (ContractTests).
+struct AccessTests {
+    private static let accesses: [Route.Access] =
+        [.anyKey, .anyScope([.organise, .operate])] + APIKey.Scope.allCases.map { .scope($0) }
+
+    private static func world(_ access: Route.Access) -> RouteWorld {
+        RouteWorld(others: [Route(.get, "/v1/apps/:bundleId/it", access) { _, _ in .noContent }])
+    }
+
+    @Test(arguments: accesses)
+    func `a route wants a key that holds its scope`(access: Route.Access) async throws {
+        let world = Self.world(access)
+        let path = "/v1/apps/com.example.Stadium/it"
+        for secret in [nil, "", "gs_wrong", "gs_adminx"] {
+            let answer = try await world("GET", path, as: secret)
+            #expect(answer.status == 401, "\(secret ?? "no key")")
+            #expect(answer.slug == "unauthenticated")
+            #expect(answer.headers[.wwwAuthenticate] == "Bearer")
+        }
+        for scope in APIKey.Scope.allCases {
+            let mayPass =
+                switch access {
+                case .open, .anyKey: true
+                case .scope(let wanted): scope == wanted || scope == .admin
+                case .anyScope(let wanted): wanted.contains(scope) || scope == .admin
+                }
+            let answer = try await world("GET", path, as: "gs_\(scope.rawValue)")
+            #expect(answer.status == (mayPass ? 204 : 403), "\(scope.rawValue)")
+            if !mayPass { #expect(answer.slug == "forbidden") }
+        }
+    }
+
+    @Test func `a key of one app passes for that app only, however its name is written`() async throws {
+        let world = Self.world(.anyKey)
+        for path in ["com.example.Stadium", "com.example.stadium", "com%2Eexample%2EStadium"] {
+            #expect(try await world("GET", "/v1/apps/\(path)/it", as: "gs_stadium").status == 204, "\(path)")
+        }
+        let refused = try await world("GET", "/v1/apps/com.example.Other/it", as: "gs_stadium")
+        #expect(refused.status == 403)
+        #expect(refused.slug == "forbidden")
+        #expect(refused.text.contains("com.example.Stadium only"))
+    }
+
+    @Test func `a request's name comes back, in headers and in problems; a bad one is replaced`() async throws {
+        let world = RouteWorld()
+        let named = try await world("GET", "/v1/nothing", headers: ["X-Request-Id": "trace-1/2"])
+        #expect(named.headers[.xRequestID] == "trace-1/2")
+        #expect(named.json["requestId"] as? String == "trace-1/2")
+        for bad in ["a b", "<x>", String(repeating: "x", count: 129)] {
+            let answer = try await world("GET", "/v1/nothing", headers: ["X-Request-Id": bad])
+            let name = try #require(answer.headers[.xRequestID])
+            #expect(name != bad)
+            #expect(answer.json["requestId"] as? String == name)
+        }
+        #expect(named.headers[.xContentTypeOptions] == "nosniff")
+        #expect(named.headers[.cacheControl] == "no-store")
+        #expect(named.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+    }
+
+    @Test(arguments: [
+        ("PATCH", "/v1/events/derby", ["DELETE", "GET", "PUT"]), ("DELETE", "/v1/apps", ["GET"]),
+        ("PUT", "/v1/events/derby/broadcasts", ["GET", "POST"]), ("POST", "/openapi.yaml", ["GET"]),
+    ])
+    func `a wrong method is answered with the right ones`(
+        method: String, path: String, allowed: [String]
+    ) async throws {
+        let answer = try await RouteWorld()(method, path)
+        #expect(answer.status == 405)
+        #expect(answer.slug == "method-not-allowed")
+        #expect(answer.headers[.allow]?.split(separator: ", ").map(String.init).sorted() == allowed)
+    }
+}

@@ -1,0 +1,65 @@
+internal import APNsWire
+internal import Grandstand
+internal import HTTPTypes
+internal import Testing
+
+@testable internal import GrandstandAPI
+
+struct AppRouteTests {
+    private static func world() throws -> RouteWorld {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
+        let app = App(
+            bundleID: bundleID, name: "Stadium", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+            version: 7)
+        var world = RouteWorld()
+        world.apps.find = { $0 == app.bundleID ? app : nil }
+        world.apps.list = { _, reach in
+            Page(items: reach.covers(app.bundleID) ? [app] : [], nextCursor: nil)
+        }
+        world.gateway.state = .ok
+        return world
+    }
+
+    @Test func `a lookup key sees an app's name, and nothing of teams, keys or quirks`() async throws {
+        let world = try Self.world()
+        let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_lookup").text == expected)
+        #expect(
+            try await world("GET", "/v1/apps", as: "gs_lookup").text == #"{"items":[\#(expected)],"nextCursor":null}"#)
+        // Any other scope shows it all.
+        let all = try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_organise")
+        #expect(all.json["teamId"] as? String == "TEAM123456")
+        #expect(all.json["credentials"] as? [String: String] == ["development": "ok", "production": "ok"])
+    }
+
+    @Test func `an answer carries its version, and a PUT hands on what it asks of it`() async throws {
+        var world = try Self.world()
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium").headers[.eTag] == #""7""#)
+        let body = Array(#"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#.utf8)
+        let conditions: [([String: String], WriteCondition)] = [
+            ([:], .none), (["If-Match": #""7""#], .versions([7])), (["If-Match": #""0", "7""#], .versions([0, 7])),
+            (["If-Match": #"W/"7""#], .versions([])), (["If-Match": "*"], .present), (["If-None-Match": "*"], .absent),
+        ]
+        for (headers, expected) in conditions {
+            world.apps.save = { _, condition in
+                guard condition == expected else { throw Unasked() }
+                throw Problem(.versionMismatch, "It is as expected.")
+            }
+            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
+            #expect(answer.slug == "version-mismatch", "\(headers)")
+        }
+        for headers in [
+            ["If-Match": "7"], ["If-None-Match": #""7""#], ["If-Match": #""7""#, "If-None-Match": "*"],
+        ] {
+            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
+            #expect(answer.slug == "invalid-request", "\(headers)")
+        }
+    }
+
+    @Test func `what is out of reach is refused, what does not exist is told from it`() async throws {
+        let world = try Self.world()
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
+        #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
+        #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
+    }
+}

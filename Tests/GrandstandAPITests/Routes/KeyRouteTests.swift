@@ -1,0 +1,36 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandAPI
+
+struct KeyRouteTests {
+    @Test(arguments: [
+        (#"{"scopes": ["lookup"]}"#, "/name"), (#"{"name": "x"}"#, "/scopes"),
+        (#"{"name": "x", "scopes": []}"#, "/scopes"), (#"{"name": "x", "scopes": ["root"]}"#, "/scopes"),
+        (#"{"name": "x", "scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z"}"#, "/expiresAt"),
+        (#"{"name": "x", "scopes": ["lookup"], "bundleId": "!"}"#, "/bundleId"),
+        (#"{"name": "x", "scopes": ["lookup"], "secret": "mine"}"#, "/secret"),
+    ])
+    func `what is wrong with a key is told with its place`(body: String, pointer: String) async throws {
+        let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
+        #expect(answer.status == 422)
+        #expect(answer.pointers == [pointer])
+    }
+
+    @Test func `a key of every app is out of reach of an admin of one`() async throws {
+        var world = RouteWorld()
+        let key = try #require(RouteWorld.keys["gs_lookup"])
+        world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }
+        let path = "/v1/keys/\(key.id.uuidString)"
+        let shown = try await world("GET", path)
+        #expect(shown.json["name"] as? String == "test")
+        #expect(shown.json["state"] as? String == "active")
+        #expect(shown.json["secret"] == nil)
+        for (method, path) in [("GET", path), ("DELETE", path), ("POST", path + "/rotations")] {
+            #expect(try await world(method, path, as: "gs_stadium_admin").slug == "forbidden", "\(method)")
+        }
+        let draft = Array(#"{"name": "x", "scopes": ["lookup"]}"#.utf8)
+        #expect(try await world("POST", "/v1/keys", draft, as: "gs_stadium_admin").slug == "forbidden")
+    }
+}
