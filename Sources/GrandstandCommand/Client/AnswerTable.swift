@@ -39,11 +39,6 @@ struct AnswerTable {
 }
 
 extension JSONValue {
-    subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = kind else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
     /// The elements of a list of objects that are not empty; `nil` for anything else.
     fileprivate var things: [JSONValue]? {
         guard case .array(let elements) = kind, !elements.isEmpty else { return nil }

@@ -202,14 +202,8 @@ extension ClientOptions {
 
 extension JSONValue {
     /// A member's text; `nil` when it is none.
-    fileprivate func text(of name: String) -> String? {
-        guard case .string(let text)? = self[name]?.kind else { return nil }
-        return text
-    }
+    fileprivate func text(of name: String) -> String? { self[name]?.string }
 
     /// How many elements an array has.
-    fileprivate var count: Int {
-        guard case .array(let items) = kind else { return 0 }
-        return items.count
-    }
+    fileprivate var count: Int { elements.count }
 }

@@ -73,27 +73,17 @@ extension ReconciliationReading.Action {
 }
 
 extension JSONValue {
-    fileprivate func member(_ name: String) -> JSONValue? {
-        guard case .object(let members) = kind else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
-    fileprivate var string: String? { if case .string(let text) = kind { text } else { nil } }
-
-    fileprivate func text(_ name: String) -> String { member(name)?.string ?? "" }
+    fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
 
     fileprivate func integer(_ name: String) -> Int {
-        guard case .number(let text)? = member(name)?.kind else { return 0 }
+        guard case .number(let text)? = self[name]?.kind else { return 0 }
         return Int(text) ?? 0
     }
 
     fileprivate func flag(_ name: String) -> Bool {
-        guard case .bool(let value)? = member(name)?.kind else { return false }
+        guard case .bool(let value)? = self[name]?.kind else { return false }
         return value
     }
 
-    fileprivate func items(_ name: String) -> [JSONValue] {
-        guard case .array(let items)? = member(name)?.kind else { return [] }
-        return items
-    }
+    fileprivate func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }
 }

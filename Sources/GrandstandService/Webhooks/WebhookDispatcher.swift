@@ -17,7 +17,7 @@ package struct WebhookDispatcher: Service {
         package var drain: Duration
         /// The longest sleep: finds what no signal told of.
         package var pollInterval: Duration = .seconds(1)
-        /// Notes of settled broadcasts looked at in one statement.
+        /// Notes that messages are made of in one transaction, for each kind of note.
         package var step = 500
 
         package init(lease: TimeInterval, drain: Duration) {
@@ -52,17 +52,27 @@ package struct WebhookDispatcher: Service {
     /// Runs until a graceful stop: no more claims then, posts under way finish within `drain`, the rest is given back
     /// uncharged.
     package func run() async {
-        let loop = WorkLoop(
+        let posting = WorkLoop(
             .init(
                 places: settings.concurrency, pollInterval: settings.pollInterval, retry: .milliseconds(500),
                 drain: settings.drain),
             failure: "messages for webhooks could not be claimed; trying again", logger: logger, now: now,
             mayClaim: mayClaim, claim: claim, perform: post)
-        await loop.run(wakenBy: signals.wakes(.webhooks))
+        // A loop of its own, so that the log shows what is to be posted while slow receivers take all places.
+        let composing = WorkLoop<Never>(
+            .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
+            failure: "messages for webhooks could not be written; trying again", logger: logger, now: now
+        ) {
+            defer { posting.ring() }
+            while try await outbox.compose(now: now(), limit: settings.step) >= settings.step {}
+            return .idle()
+        }
+        async let posts: Void = posting.run()
+        await composing.run(wakenBy: signals.wakes(.webhooks))
+        await posts
     }
 
     private func claim(atMost limit: Int) async throws -> Round<ClaimedWebhook> {
-        while try await outbox.compose(now: now(), limit: settings.step) == settings.step {}
         let claimed = try await outbox.claim(
             now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
             perWebhook: settings.perWebhook)
