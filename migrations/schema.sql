@@ -170,6 +170,24 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestamp with time zone, app text, channel json DEFAULT NULL::json, replaced json DEFAULT NULL::json, detail json DEFAULT NULL::json) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    wanted uuid[];
+begin
+    select array_agg(w.id) into wanted from webhooks w
+    where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics) and (w.bundle_id is null or w.bundle_id = app);
+    if wanted is null then
+        return;
+    end if;
+    insert into webhook_notes (topic, at, webhooks, channel, replaced, detail)
+    values (note_for_webhooks.topic, note_for_webhooks.at, wanted, note_for_webhooks.channel,
+        note_for_webhooks.replaced, note_for_webhooks.detail);
+    perform pg_notify('grandstand_webhooks', '');
+end
+$$;
+
 CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -182,9 +200,8 @@ CREATE FUNCTION public.tell_of_alarm() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    perform tell_webhooks('capability.off', new.reconciled_at, new.bundle_id, json_build_object(
-        'bundleId', new.bundle_id, 'environment', new.environment,
-        'evidence', 'Apple''s list has none of the channels that are known here'));
+    perform note_for_webhooks('capability.off', new.reconciled_at, new.bundle_id, detail => json_build_object(
+        'bundle_id', new.bundle_id, 'environment', new.environment));
     return null;
 end
 $$;
@@ -224,9 +241,7 @@ CREATE FUNCTION public.tell_of_missing_channel() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    perform tell_webhooks('channel.missing', new.changed_at, new.bundle_id, json_build_object(
-        'id', new.id, 'channelId', new.channel_id, 'bundleId', new.bundle_id, 'environment', new.environment,
-        'storagePolicy', new.storage_policy, 'eventKey', new.event_key, 'reason', new.reason));
+    perform note_for_webhooks('channel.missing', new.changed_at, new.bundle_id, channel => to_json(new));
     return null;
 end
 $$;
@@ -236,8 +251,7 @@ CREATE FUNCTION public.tell_of_quirk() RETURNS trigger
     AS $$
 begin
     if tg_op = 'INSERT' or old.value is distinct from new.value then
-        perform tell_webhooks('capability.off', new.learned_at, new.bundle_id, json_build_object(
-            'bundleId', new.bundle_id, 'environment', new.environment, 'evidence', new.evidence));
+        perform note_for_webhooks('capability.off', new.learned_at, new.bundle_id, detail => to_json(new));
     end if;
     return null;
 end
@@ -246,25 +260,10 @@ $$;
 CREATE FUNCTION public.tell_of_reconciliation() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-declare
-    fresh bigint;
-    standing reconciliation_alarm;
 begin
-    select count(*) into fresh from json_array_elements(new.report -> 'unmanaged') as u
-    -- Reports have milliseconds.
-    where (u ->> 'firstSeenAt')::timestamptz >= new.started_at - interval '1 millisecond';
-    select alarm into standing from app_environments
-    where bundle_id = new.bundle_id and environment = new.environment;
-    if fresh > 0 or json_array_length(new.report -> 'missing') > 0 or json_array_length(new.report -> 'actions') > 0
-        or (new.report ->> 'alarm') is distinct from standing::text and new.report ->> 'alarm' is not null then
-        perform tell_webhooks('reconciliation.found', new.finished_at, new.bundle_id, json_build_object(
-            'id', new.id, 'bundleId', new.bundle_id, 'environment', new.environment,
-            'startedAt', new.report -> 'startedAt', 'finishedAt', new.report -> 'finishedAt',
-            'applied', new.report -> 'applied', 'apple', new.report -> 'apple', 'ledger', new.report -> 'ledger',
-            'missing', json_array_length(new.report -> 'missing'),
-            'unmanaged', json_array_length(new.report -> 'unmanaged'), 'newUnmanaged', fresh,
-            'actions', json_array_length(new.report -> 'actions'), 'alarm', new.report -> 'alarm'));
-    end if;
+    perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
+        'report', new.report, 'standing', (select alarm from app_environments
+            where bundle_id = new.bundle_id and environment = new.environment)));
     return null;
 end
 $$;
@@ -280,10 +279,8 @@ begin
         and c.storage_policy = new.storage_policy and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
-        perform tell_webhooks('channel.replaced', new.changed_at, new.bundle_id, json_build_object(
-            'id', new.id, 'channelId', new.channel_id, 'bundleId', new.bundle_id, 'environment', new.environment,
-            'storagePolicy', new.storage_policy, 'eventKey', new.event_key,
-            'replaced', json_build_object('id', earlier.id, 'channelId', earlier.channel_id)));
+        perform note_for_webhooks(
+            'channel.replaced', new.changed_at, new.bundle_id, channel => to_json(new), replaced => to_json(earlier));
     end if;
     return null;
 end
@@ -691,6 +688,27 @@ CREATE TABLE public.webhook_messages (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.webhook_notes (
+    id bigint NOT NULL,
+    topic public.webhook_topic NOT NULL,
+    at timestamp with time zone NOT NULL,
+    webhooks uuid[] NOT NULL,
+    channel json,
+    replaced json,
+    detail json,
+    CONSTRAINT webhook_notes_check CHECK (((channel IS NULL) <> (detail IS NULL))),
+    CONSTRAINT webhook_notes_check1 CHECK (((replaced IS NULL) OR (channel IS NOT NULL)))
+);
+
+ALTER TABLE public.webhook_notes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_notes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.webhook_settlements (
     id bigint NOT NULL,
     broadcast_id uuid NOT NULL
@@ -807,6 +825,9 @@ ALTER TABLE ONLY public.webhook_messages
 
 ALTER TABLE ONLY public.webhook_messages
     ADD CONSTRAINT webhook_messages_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_notes
+    ADD CONSTRAINT webhook_notes_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.webhook_settlements
     ADD CONSTRAINT webhook_settlements_pkey PRIMARY KEY (id);

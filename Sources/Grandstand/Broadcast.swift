@@ -70,7 +70,7 @@ package struct Broadcast: Sendable, Hashable {
         /// Nothing of it was sent and nothing will be: it was withdrawn, or its event cancelled.
         case cancelled
 
-        /// Reads the state off the deliveries' (`PostgresWebhookOutbox.compose` says the same in SQL).
+        /// Reads the state off the deliveries'.
         init(isScheduled: Bool, isCancelled: Bool, deliveries: some Collection<Delivery.State>) {
             if isScheduled {
                 self = .scheduled

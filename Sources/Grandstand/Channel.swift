@@ -58,11 +58,47 @@ package struct Channel: Sendable, Hashable {
         case failed
 
         /// Whether a channel in this state takes one of the app's places at Apple, or is about to.
-        package var countsAgainstQuota: Bool {
+        package var countsAgainstQuota: Bool { traits.contains(.countsAgainstQuota) }
+
+        /// The one table of what holds in which state. Rules in Swift ask it, lists of states in SQL are made from it
+        /// (`Channel.State.sql`), and a test holds the predicates of indexes to it.
+        package var traits: Traits {
             switch self {
-            case .creating, .active, .retiring, .deleting: true
-            case .deleted, .missing, .failed: false
+            case .creating: [.countsAgainstQuota, .servesAudience, .isIntent, .isReconciled, .awaitsCall]
+            case .active: [.isAtApple, .countsAgainstQuota, .takesMessages, .servesAudience, .isReconciled]
+            case .retiring: [.isAtApple, .countsAgainstQuota, .takesMessages, .isReconciled, .awaitsCall]
+            case .deleting: [.isAtApple, .countsAgainstQuota, .isReconciled, .awaitsCall]
+            case .deleted: []
+            case .missing: [.servesAudience, .isReconciled]
+            case .failed: [.servesAudience, .isIntent]
             }
         }
+
+        /// The states with all of these traits.
+        package static func having(_ traits: Traits) -> [State] { allCases.filter { $0.traits.isSuperset(of: traits) } }
+    }
+}
+
+extension Channel.State {
+    /// What holds of a channel because of its state.
+    package struct Traits: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Apple has it, as far as is known.
+        package static let isAtApple = Traits(rawValue: 1)
+        /// It takes one of the app's places at Apple, or is about to.
+        package static let countsAgainstQuota = Traits(rawValue: 2)
+        /// Messages are sent to it, and lookups answer it.
+        package static let takesMessages = Traits(rawValue: 4)
+        /// It is its audience's channel; an audience has one such at a time.
+        package static let servesAudience = Traits(rawValue: 8)
+        /// It is an intent that may be dropped, unless Apple is being asked for it (`called_at`).
+        package static let isIntent = Traits(rawValue: 16)
+        /// Apple has it, had it or may be making it: it is compared with Apple's list, and its app stays registered.
+        package static let isReconciled = Traits(rawValue: 32)
+        /// A call to Apple is made for it at `nextAttemptAt`.
+        package static let awaitsCall = Traits(rawValue: 64)
     }
 }

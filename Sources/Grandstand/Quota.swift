@@ -50,13 +50,13 @@ package struct Quota: Sendable, Hashable {
     package var alarm: ReconciliationReport.Alarm? { isCapabilityOff ? .capabilityOff : reconciliationAlarm }
 
     /// Channels that exist at Apple as far as is known.
-    package var used: Int { count(.active, .retiring, .deleting) }
+    package var used: Int { count(.isAtApple) }
     /// Places taken for creations that Apple has not answered yet.
-    package var reserved: Int { count(.creating) }
+    package var reserved: Int { count(.countsAgainstQuota) - used }
     package var available: Int { max(0, capacity - used - reserved) }
     /// Places for channels of ours: the limit, or what unmanaged ones leave of Apple's.
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
-    package var missing: Int { count(.missing) }
+    package var missing: Int { byState[.missing, default: 0] }
 
     package enum Level: String, Sendable, Hashable {
         case ok
@@ -76,7 +76,9 @@ package struct Quota: Sendable, Hashable {
         max(0, min(limit, APNsLimits.channels - unmanaged))
     }
 
-    private func count(_ states: Channel.State...) -> Int { states.reduce(0) { $0 + byState[$1, default: 0] } }
+    private func count(_ traits: Channel.State.Traits) -> Int {
+        Channel.State.having(traits).reduce(0) { $0 + byState[$1, default: 0] }
+    }
 }
 
 extension Problem {

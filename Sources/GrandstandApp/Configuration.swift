@@ -96,7 +96,7 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    /// Reads the settings of README.md from environment variables.
+    /// Reads the settings of docs/settings.md from environment variables.
     ///
     /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
     package init(environment: [String: String]) throws(ConfigurationError) {

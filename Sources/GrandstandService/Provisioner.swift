@@ -54,71 +54,29 @@ package struct Provisioner: Service {
     /// Two loops: one aligns the ledger with the events, the other makes the calls that are due, as many at a time as
     /// `concurrency` allows. An outage of Apple's, with its slow calls, never keeps the first from turning.
     package func run() async {
-        let aligning = Doorbell()
-        let calling = Doorbell()
-        let wakes = signals.wakes(.channels)
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in wakes { aligning.ring() } }
-                group.addTask {
-                    while !Task.isCancelled {
-                        let began = ContinuousClock.now
-                        let pause = await align()
-                        let taken = began.duration(to: .now)
-                        calling.ring()
-                        await aligning.wait(atMost: pause)
-                        // Each outcome rings: an alignment looks at every channel, so many rings are one.
-                        try? await Task.sleep(for: max(settings.alignInterval, taken * settings.alignPauses))
-                    }
-                }
-                group.addTask { await makeCalls(calling) }
-            }
-        }
-    }
-
-    /// - Returns: how long nothing is to be aligned.
-    private func align() async -> Duration {
-        do {
+        let calling = WorkLoop(
+            .init(places: settings.concurrency, rest: settings.claimInterval, pollInterval: settings.pollInterval),
+            failure: "channels could not be claimed; trying again", logger: logger, now: now, mayClaim: mayClaim,
+            claim: claim, perform: perform)
+        let aligning = WorkLoop<Never>(
+            .init(
+                rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
+            failure: "channels could not be aligned; trying again", logger: logger, now: now
+        ) {
+            // What could not be aligned now may have been before: the calls are due all the same.
+            defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
-            return settings.pollInterval
-        } catch {
-            logger.failed("channels could not be aligned; trying again", error)
-            return .seconds(1)
+            return .idle()
         }
+        async let calls: Void = calling.run()
+        await aligning.run(wakenBy: signals.wakes(.channels))
+        await calls
     }
 
-    private func makeCalls(_ doorbell: Doorbell) async {
-        let underWay = Count()
-        await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
-                let (tasks, pause) = await claim(atMost: settings.concurrency - underWay.value)
-                for task in tasks {
-                    underWay.add(1)
-                    group.addTask {
-                        await perform(task)
-                        underWay.add(-1)
-                        doorbell.ring()
-                    }
-                }
-                await doorbell.wait(atMost: pause)
-                try? await Task.sleep(for: settings.claimInterval)
-            }
-        }
-    }
-
-    /// - Returns: channels to make calls for, and how long no other will be due unless the doorbell rings.
-    private func claim(atMost limit: Int) async -> ([ChannelTask], Duration) {
-        guard limit > 0, mayClaim() else { return ([], settings.pollInterval) }
-        do {
-            let tasks = try await channels.claimDue(
-                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: limit)
-            guard tasks.count < limit else { return (tasks, .zero) }
-            guard let due = try await channels.nextDue(now: now()) else { return (tasks, settings.pollInterval) }
-            return (tasks, min(settings.pollInterval, max(.milliseconds(20), .seconds(due.timeIntervalSince(now())))))
-        } catch {
-            logger.failed("channels could not be claimed; trying again", error)
-            return ([], .seconds(1))
-        }
+    private func claim(atMost limit: Int) async throws -> Round<ChannelTask> {
+        let tasks = try await channels.claimDue(
+            now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: limit)
+        return try await .claimed(tasks) { try await channels.nextDue(now: now()) }
     }
 
     private func perform(_ task: ChannelTask) async {

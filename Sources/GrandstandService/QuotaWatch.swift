@@ -37,30 +37,16 @@ package struct QuotaWatch: Service {
     }
 
     package func run() async {
-        let channelWakes = signals.wakes(.channels)
-        let webhookWakes = signals.wakes(.webhooks)
-        let doorbell = Doorbell()
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in channelWakes { doorbell.ring() } }
-                group.addTask { for await _ in webhookWakes { doorbell.ring() } }
-                while !Task.isCancelled {
-                    await look()
-                    try? await Task.sleep(for: settings.pause)
-                    await doorbell.wait(atMost: settings.pollInterval)
-                }
-                group.cancelAll()
+        let loop = WorkLoop<Never>(
+            .init(rest: settings.pause, pollInterval: settings.pollInterval, retry: settings.pollInterval),
+            failure: "quota levels could not be looked at; trying again", logger: logger, now: now
+        ) {
+            if try await levels.areWatched() {
+                try await levels.note(
+                    try await channels.quotas(now: now(), tenure: settings.tenure), now: now())
             }
+            return .idle()
         }
-    }
-
-    func look() async {
-        do {
-            guard try await levels.areWatched() else { return }
-            try await levels.note(
-                try await channels.quotas(now: now(), tenure: settings.tenure), now: now())
-        } catch {
-            logger.failed("quota levels could not be looked at; trying again", error, at: .warning)
-        }
+        await loop.run(wakenBy: signals.wakes(.channels), signals.wakes(.webhooks))
     }
 }

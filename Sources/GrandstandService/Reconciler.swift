@@ -51,50 +51,18 @@ package struct Reconciler: Service {
     }
 
     package func run() async {
-        let wakes = signals.wakes(.channels)
-        let doorbell = Doorbell()
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in wakes { doorbell.ring() } }
-                group.addTask { await makeRuns(doorbell) }
-            }
-        }
+        let loop = WorkLoop(
+            .init(places: Self.concurrency, rest: settings.lookInterval, pollInterval: settings.pollInterval),
+            failure: "reconciliations could not be looked up; trying again", logger: logger, now: now,
+            mayClaim: mayClaim, claim: { _ in try await look() }, perform: perform)
+        await loop.run(wakenBy: signals.wakes(.channels))
     }
 
-    private func makeRuns(_ doorbell: Doorbell) async {
-        let underWay = Count()
-        await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
-                let (run, pause) = await look(underWay.value)
-                if let run {
-                    underWay.add(1)
-                    group.addTask {
-                        await perform(run)
-                        underWay.add(-1)
-                        doorbell.ring()
-                    }
-                    continue
-                }
-                await doorbell.wait(atMost: pause)
-                try? await Task.sleep(for: settings.lookInterval)
-            }
-        }
-    }
-
-    /// - Returns: a run that is due, else how long none will be unless the doorbell rings.
-    private func look(_ underWay: Int) async -> (ReconciliationRun?, Duration) {
-        guard underWay < Self.concurrency, mayClaim() else { return (nil, settings.pollInterval) }
-        do {
-            let run = try await store.claimDue(
-                interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
-            if let run { return (run, .zero) }
-            guard let due = try await store.nextDue(interval: settings.interval, now: now()) else {
-                return (nil, settings.pollInterval)
-            }
-            return (nil, min(settings.pollInterval, max(.zero, .seconds(due.timeIntervalSince(now())))))
-        } catch {
-            logger.failed("reconciliations could not be looked up; trying again", error)
-            return (nil, .seconds(1))
+    private func look() async throws -> Round<ReconciliationRun> {
+        let run = try await store.claimDue(
+            interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
+        return try await .claimed(run.map { [$0] } ?? []) {
+            try await store.nextDue(interval: settings.interval, now: now())
         }
     }
 

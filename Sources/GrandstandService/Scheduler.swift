@@ -28,26 +28,13 @@ package final class Scheduler: Service {
 
     /// Runs until a graceful stop.
     package func run() async {
-        let wakes = signals.wakes(.schedule)
-        let doorbell = Doorbell()
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in wakes { doorbell.ring() } }
-                while !Task.isCancelled { await doorbell.wait(atMost: self.promote()) }
-                group.cancelAll()
-            }
-        }
-    }
-
-    /// - Returns: how long to sleep unless woken.
-    private func promote() async -> Duration {
-        do {
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: Self.pollInterval, retry: Self.pollInterval),
+            failure: "scheduled broadcasts could not be looked up; trying again", logger: logger, now: now
+        ) { [outbox, now, plan] in
             while try await outbox.promote(now: now(), limit: Self.batch, plan: plan) > 0 {}
-            guard let next = try await outbox.nextScheduled() else { return Self.pollInterval }
-            return min(Self.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
-        } catch {
-            logger.failed("scheduled broadcasts could not be looked up; trying again", error)
-            return Self.pollInterval
+            return .idle(until: try await outbox.nextScheduled())
         }
+        await loop.run(wakenBy: signals.wakes(.schedule))
     }
 }

@@ -35,17 +35,34 @@ struct VocabularyTests {
         }
     }
 
-    @Test func `the states that count against the quota are the same in SQL and in Swift`() async throws {
+    @Test func `states have the same traits in SQL and in Swift`() async throws {
         try await withDatabase { test in
-            let rows = try await test.pool.query(
+            for trait in (0..<7).map({ Channel.State.Traits(rawValue: 1 << $0) }) {
+                let rows = try await test.pool.query(
+                    """
+                    select s::text as state, s in \(Channel.State.sql(trait)) as has_trait
+                    from unnest(enum_range(null::channel_state)) as s
+                    """)
+                #expect(rows.count == Channel.State.allCases.count)
+                for row in rows {
+                    let state: Channel.State = try row.word("state")
+                    #expect(try row.decode(Bool.self, "has_trait") == state.traits.contains(trait), "\(state)")
+                }
+            }
+        }
+    }
+
+    @Test func `the index that gives an audience one channel has the states that serve an audience`() async throws {
+        try await withDatabase { test in
+            let row = try await test.pool.query(
                 """
-                select s::text as state, s in \(PostgresChannelStore.counting) as counts
-                from unnest(enum_range(null::channel_state)) as s
-                """)
-            #expect(rows.count == Channel.State.allCases.count)
-            for row in rows {
-                let state: Channel.State = try row.word("state")
-                #expect(try row.decode(Bool.self, "counts") == state.countsAgainstQuota, "\(state)")
+                select pg_get_expr(indpred, indrelid) as rule from pg_index
+                where indexrelid = 'channels_one_per_audience'::regclass
+                """
+            ).first
+            let rule: String = try #require(row).decode("rule")
+            for state in Channel.State.allCases {
+                #expect(rule.contains("'\(state.rawValue)'") == state.traits.contains(.servesAudience), "\(state)")
             }
         }
     }

@@ -138,4 +138,23 @@ extension JSONWriter {
         self.name(name)
         array(values) { writer, value in writer.string(value) }
     }
+
+    /// An object of numbers by words that are not known at compile time, in the order given.
+    package mutating func member(_ name: StaticString, counts: [(String, Int)]) {
+        self.name(name)
+        object { writer in
+            for (word, count) in counts {
+                writer.name(dynamic: word)
+                writer.integer(count)
+            }
+        }
+    }
+
+    /// Members of another object as they stand there; `null` where it has none of that name.
+    package mutating func members(_ names: [String], of value: JSONValue?) {
+        for name in names {
+            self.name(dynamic: name)
+            if let member = value?[name] { raw(member.source) } else { null() }
+        }
+    }
 }

@@ -32,6 +32,11 @@ package struct BroadcastSummary: Sendable, Hashable {
 }
 
 extension BroadcastSummary: JSONWritable {
+    /// The counts in the order of the states.
+    var orderedCounts: [(String, Int)] {
+        Delivery.State.allCases.compactMap { state in counts[state].map { (state.rawValue, $0) } }
+    }
+
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("id", id)
@@ -39,14 +44,7 @@ extension BroadcastSummary: JSONWritable {
             object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             if sendAt != nil { object.member("sendAt", sendAt) }
-            object.name("counts")
-            object.object { writer in
-                for state in Delivery.State.allCases {
-                    guard let count = counts[state] else { continue }
-                    writer.name(dynamic: state.rawValue)
-                    writer.integer(count)
-                }
-            }
+            object.member("counts", counts: orderedCounts)
         }
     }
 }

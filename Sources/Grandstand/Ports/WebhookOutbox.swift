@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// The durable way of messages to webhooks. They are written in the transaction of what they tell of; what is claimed
+/// The durable way of messages to webhooks. What they tell of is noted in the transaction that does it; what is claimed
 /// here is posted, tried again over days, and given up at last.
 package protocol WebhookOutbox: Sendable {
-    /// Writes the messages of broadcasts that were settled since the last call, for only after a commit it is known
-    /// that none of their deliveries is left.
+    /// Writes the messages of what was noted since the last call: of facts as they were then, and of broadcasts that are
+    /// settled, for only after a commit it is known that none of their deliveries is left.
     ///
     /// - Returns: how many notes were looked at; fewer than `limit`: none is left.
     func compose(now: Date, limit: Int) async throws -> Int

@@ -39,7 +39,7 @@ package struct ReconciliationPlan: Sendable {
         func isListed(_ entry: LedgerSnapshot.Entry) -> Bool { entry.channelID.map(listed.contains) ?? false }
 
         let expected = snapshot.entries.filter { entry in
-            (entry.state == .active || entry.state == .retiring) && entry.changedAt < snapshot.listedAt
+            entry.state.traits.contains(.takesMessages) && entry.changedAt < snapshot.listedAt
         }
         self.expected = expected
         vanished = expected.filter { !isListed($0) }
@@ -47,7 +47,7 @@ package struct ReconciliationPlan: Sendable {
         doubted = expected.filter { entry in
             isListed(entry) && entry.doubtedAt.map { $0 < snapshot.listedAt } == true
         }
-        matched = snapshot.entries.count { $0.state.isKeptAtApple && isListed($0) }
+        matched = snapshot.entries.count { $0.state.traits.contains(.isAtApple) && isListed($0) }
 
         let calls = snapshot.entries.filter { $0.state == .creating && $0.calledAt != nil }
         unanswered = calls.filter { ($0.settleableAt ?? .distantFuture) <= snapshot.listedAt }
@@ -190,9 +190,4 @@ package struct ReconciliationPlan: Sendable {
         }
         return deletions
     }
-}
-
-extension Channel.State {
-    /// Whether Apple has the channel as far as the ledger knows.
-    fileprivate var isKeptAtApple: Bool { self == .active || self == .retiring || self == .deleting }
 }

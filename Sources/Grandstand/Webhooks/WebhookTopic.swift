@@ -1,4 +1,9 @@
+package import FoundationEssentials
+
 /// What a webhook can tell of; the same words are a Postgres type.
+///
+/// Another topic takes four files: a migration that adds its word and the trigger that notes it (`note_for_webhooks`),
+/// this one, the contract (openapi.yaml) and docs/webhooks.md.
 package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Every delivery of a broadcast is settled.
     case broadcastSettled = "broadcast.settled"
@@ -25,6 +30,65 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
         case .channelMissing, .channelReplaced, .webhookTest: [.organise, .operate]
         case .quotaLevel, .reconciliationFound, .capabilityOff: [.operate]
         }
+    }
+
+    /// The message of this topic, byte for byte as it is posted.
+    ///
+    /// - Parameter at: when it happened.
+    /// - Returns: `nil` where the facts turn out to be no news.
+    /// - Throws: `internal-error` for facts of another topic.
+    package func message(_ facts: WebhookFacts, at: Date) throws(Problem) -> [UInt8]? {
+        if case .detail(let detail) = facts, self == .reconciliationFound, !ReconciliationFinding(detail).isNews {
+            return nil
+        }
+        var isTold = true
+        var json = JSONWriter()
+        json.object { message in
+            message.member("type", rawValue)
+            message.member("timestamp", at)
+            message.name("data")
+            message.object { isTold = write(facts, to: &$0) }
+        }
+        guard isTold else { throw Problem(.internalError, "\(rawValue) was noted with facts that are not its own.") }
+        return json.bytes
+    }
+
+    /// Writes the members of `data`.
+    ///
+    /// - Returns: whether the facts are this topic's.
+    private func write(_ facts: WebhookFacts, to data: inout JSONWriter) -> Bool {
+        switch (self, facts) {
+        case (.broadcastSettled, .broadcast(let settled)): settled.writeMembers(to: &data)
+        case (.channelMissing, .channel(let channel, _)):
+            channel.writeIdentity(to: &data)
+            data.member("eventKey", channel.eventKey?.rawValue)
+            data.member("reason", channel.reason)
+        case (.channelReplaced, .channel(let channel, let replaced?)):
+            channel.writeIdentity(to: &data)
+            data.member("eventKey", channel.eventKey?.rawValue)
+            data.name("replaced")
+            data.object { earlier in
+                earlier.member("id", replaced.id)
+                earlier.member("channelId", replaced.channelID)
+            }
+        case (.quotaLevel, .detail(let detail)):
+            let quota = detail["quota"]
+            data.members(["bundleId", "environment", "level"], of: quota)
+            data.member("previousLevel", detail["previousLevel"]?.string)
+            data.members(["limit", "used", "reserved", "available", "unmanaged"], of: quota)
+        case (.reconciliationFound, .detail(let detail)): ReconciliationFinding(detail).writeMembers(to: &data)
+        case (.capabilityOff, .detail(let detail)):
+            data.member("bundleId", detail["bundle_id"]?.string)
+            data.member("environment", detail["environment"]?.string)
+            data.member(
+                "evidence",
+                detail["evidence"]?.string ?? "Apple's list has none of the channels that are known here")
+        case (.webhookTest, .test(let webhook, let actor)):
+            data.member("webhook", webhook)
+            data.member("by", actor)
+        default: return false
+        }
+        return true
     }
 }
 

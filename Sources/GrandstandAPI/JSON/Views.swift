@@ -2,7 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
 
-// The JSON of the domain's values, as openapi.yaml has it. One extension for each noun.
+// The JSON of the domain's values, as openapi.yaml has it. One extension for each noun; those that the database keeps or
+// that webhooks are told stand with the nouns (…+json.swift).
 
 /// An app with what is known around it.
 struct AppView: JSONWritable {
@@ -67,27 +68,6 @@ extension Quirk: JSONWritable {
     }
 }
 
-extension Channel: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in writeMembers(to: &object) }
-    }
-
-    func writeMembers(to object: inout JSONWriter) {
-        object.member("id", id)
-        object.member("channelId", channelID)
-        object.member("bundleId", bundleID.rawValue)
-        object.member("environment", environment.rawValue)
-        object.member("storagePolicy", storagePolicy.rawValue)
-        object.member("state", state.rawValue)
-        object.member("eventKey", eventKey?.rawValue)
-        object.member("label", label)
-        object.member("reason", reason)
-        object.member("nextAttemptAt", nextAttemptAt)
-        object.member("createdAt", createdAt)
-        object.member("managed", true)
-    }
-}
-
 extension Event: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
@@ -135,13 +115,7 @@ extension Broadcast: JSONWritable {
             object.member("acceptedAt", acceptedAt)
             if sendAt != nil { object.member("sendAt", sendAt) }
             object.member("by", by)
-            object.name("counts")
-            object.object { writer in
-                for (state, count) in counts {
-                    writer.name(dynamic: state.rawValue)
-                    writer.integer(count)
-                }
-            }
+            object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
             object.member("deliveries", deliveries)
             object.member("warnings", warnings)
         }
@@ -164,53 +138,6 @@ extension Delivery: JSONWritable {
             object.member("reason", reason)
             object.member("nextAttemptAt", nextAttemptAt)
             object.member("settledAt", settledAt)
-        }
-    }
-}
-
-extension Quota: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", bundleID.rawValue)
-            object.member("environment", environment.rawValue)
-            object.member("limit", limit)
-            object.member("used", used)
-            object.member("reserved", reserved)
-            object.member("available", available)
-            object.name("byState")
-            object.object { states in
-                for state in Channel.State.allCases {
-                    guard let count = byState[state] else { continue }
-                    states.name(dynamic: state.rawValue)
-                    states.integer(count)
-                }
-            }
-            object.name("byStoragePolicy")
-            object.object { policies in
-                for policy in StoragePolicy.allCases {
-                    policies.name(dynamic: policy.rawValue)
-                    policies.integer(byStoragePolicy[policy, default: 0])
-                }
-            }
-            object.name("apple")
-            if let apple {
-                object.object { listed in
-                    listed.member("count", apple.count)
-                    listed.member("at", apple.at)
-                }
-            } else {
-                object.null()
-            }
-            object.member("unmanaged", unmanaged)
-            object.member("missing", missing)
-            object.name("forecast")
-            object.object { writer in
-                writer.member("peak", forecast.peak)
-                writer.member("peakAt", forecast.peakAt)
-                writer.member("exceedsAt", forecast.exceedsAt)
-            }
-            object.member("level", level.rawValue)
-            object.member("alarm", alarm?.rawValue)
         }
     }
 }

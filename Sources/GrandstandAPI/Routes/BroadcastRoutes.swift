@@ -79,13 +79,11 @@ struct BroadcastRoutes: Sendable {
             throw Problem(
                 .channelInUse, "The channel belongs to the event \(key): send to /v1/events/\(key)/broadcasts.")
         }
-        switch channel.state {
-        case .active: return channel
-        case .creating:
+        if channel.state == .active { return channel }
+        if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created.", retryAfter: 2)
-        case .retiring, .deleting, .deleted, .missing, .failed:
-            throw Problem(.channelNotFound, "The channel is \(channel.state.rawValue). Create another.")
         }
+        throw Problem(.channelNotFound, "The channel is \(channel.state.rawValue). Create another.")
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -40,13 +40,11 @@ struct ChannelRoutes: Sendable {
     /// What became of a channel that an earlier request began to make.
     private func recover(_ id: UUID, _ context: APIContext) async throws -> Response? {
         let channel = try await channels.channel(id, of: try context.bundleID(), in: try context.environment())
-        switch channel?.state {
-        case nil, .failed: return nil
-        case .creating:
+        guard let channel, channel.state != .failed else { return nil }
+        if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
-        case .active, .retiring, .deleting, .deleted, .missing:
-            return channel.map { .json($0, status: .created) }
         }
+        return .json(channel, status: .created)
     }
 
     private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {

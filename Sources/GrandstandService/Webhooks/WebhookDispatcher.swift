@@ -2,7 +2,6 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// Claims messages for webhooks, posts them, settles the verdicts: the dispatcher of broadcasts in small, with receivers
 /// that may be slow, gone or hostile.
@@ -18,7 +17,7 @@ package struct WebhookDispatcher: Service {
         package var drain: Duration
         /// The longest sleep: finds what no signal told of.
         package var pollInterval: Duration = .seconds(1)
-        /// Notes of settled broadcasts looked at in one statement.
+        /// Notes that messages are made of in one transaction, for each kind of note.
         package var step = 500
 
         package init(lease: TimeInterval, drain: Duration) {
@@ -53,60 +52,32 @@ package struct WebhookDispatcher: Service {
     /// Runs until a graceful stop: no more claims then, posts under way finish within `drain`, the rest is given back
     /// uncharged.
     package func run() async {
-        let wakes = signals.wakes(.webhooks)
-        let doorbell = Doorbell()
-        let stop = Stop()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in wakes { doorbell.ring() } }
-            let loop = Task { await turn(doorbell, stop) }
-            await withGracefulShutdownHandler {
-                await withTaskCancellationHandler {
-                    await loop.value
-                } onCancel: {
-                    loop.cancel()
-                }
-            } onGracefulShutdown: {
-                stop.begin()
-                doorbell.ring()
-            }
-            group.cancelAll()
+        let posting = WorkLoop(
+            .init(
+                places: settings.concurrency, pollInterval: settings.pollInterval, retry: .milliseconds(500),
+                drain: settings.drain),
+            failure: "messages for webhooks could not be claimed; trying again", logger: logger, now: now,
+            mayClaim: mayClaim, claim: claim, perform: post)
+        // A loop of its own, so that the log shows what is to be posted while slow receivers take all places.
+        let composing = WorkLoop<Never>(
+            .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
+            failure: "messages for webhooks could not be written; trying again", logger: logger, now: now
+        ) {
+            defer { posting.ring() }
+            while try await outbox.compose(now: now(), limit: settings.step) >= settings.step {}
+            return .idle()
         }
+        async let posts: Void = posting.run()
+        await composing.run(wakenBy: signals.wakes(.webhooks))
+        await posts
     }
 
-    private func turn(_ doorbell: Doorbell, _ stop: Stop) async {
-        let underWay = Count()
-        let posts = Posts()
-        while !stop.hasBegun, !Task.isCancelled {
-            let (claimed, pause) = await claim(atMost: settings.concurrency - underWay.value)
-            for message in claimed {
-                underWay.add(1)
-                posts.add {
-                    await post(message)
-                    underWay.add(-1)
-                    doorbell.ring()
-                }
-            }
-            await doorbell.wait(atMost: pause)
-        }
-        await posts.finish(within: settings.drain)
-    }
-
-    /// - Returns: messages to post, and how long no other will be due unless the doorbell rings.
-    private func claim(atMost limit: Int) async -> ([ClaimedWebhook], Duration) {
-        do {
-            while try await outbox.compose(now: now(), limit: settings.step) == settings.step {}
-            guard limit > 0, mayClaim() else { return ([], settings.pollInterval) }
-            let claimed = try await outbox.claim(
-                now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
-                perWebhook: settings.perWebhook)
-            // More may be due, of webhooks that are full: they are looked at when one of their posts ends.
-            guard claimed.isEmpty else { return (claimed, .milliseconds(5)) }
-            guard let due = try await outbox.nextDue(), due > now() else { return ([], settings.pollInterval) }
-            return ([], min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now())))))
-        } catch {
-            logger.failed("messages for webhooks could not be claimed; trying again", error)
-            return ([], .milliseconds(500))
-        }
+    private func claim(atMost limit: Int) async throws -> Round<ClaimedWebhook> {
+        let claimed = try await outbox.claim(
+            now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
+            perWebhook: settings.perWebhook)
+        // What is due and was not claimed is of webhooks that are full: one of their posts ends and rings.
+        return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 
     private func post(_ message: ClaimedWebhook) async {
@@ -153,13 +124,4 @@ package struct WebhookDispatcher: Service {
         case .failed, .gone: logger.warning("message to a webhook failed for good", metadata: metadata)
         }
     }
-}
-
-/// Whether a stop was asked for.
-private final class Stop: Sendable {
-    private let state = Mutex(false)
-
-    var hasBegun: Bool { state.withLock { $0 } }
-
-    func begin() { state.withLock { $0 = true } }
 }

@@ -99,8 +99,10 @@ package struct PostgresAppStore: AppStore {
             // Whoever reserves a channel holds these rows: none can appear between the count and the deletion.
             try await connection.query("select from app_environments where bundle_id = \(registered) for update")
             let rows = try await connection.query(
-                "select count(*) as n from channels where bundle_id = \(registered) and state not in ('deleted', 'failed')"
-            )
+                """
+                select count(*) as n from channels
+                where bundle_id = \(registered) and state in \(Channel.State.sql(.isReconciled))
+                """)
             let remaining: Int = try rows.first?.decode("n") ?? 0
             guard remaining == 0 else {
                 throw Problem(

@@ -57,7 +57,7 @@ extension PostgresChannelStore {
                     select count(*) from unmanaged_channels u
                     where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
                 select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
-                    and c.state in \(counting)) as places, (
+                    and c.state in \(Channel.State.sql(.countsAgainstQuota))) as places, (
                 select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
                     and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
             from (select bundle_id, environment, count(*) as wanted from due group by bundle_id, environment) w

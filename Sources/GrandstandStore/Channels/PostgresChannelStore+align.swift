@@ -93,10 +93,10 @@ extension PostgresChannelStore {
         """
         update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,
             reason = 'no longer needed before it was created'
-        where state in ('creating', 'failed') and called_at is null and id = any(array(
+        where state in \(Channel.State.sql(.isIntent)) and called_at is null and id = any(array(
             select c.id from channels c cross join lateral \(event)
             cross join lateral (select \(audienceLane) as lane offset 0) u
-            where c.state in ('creating', 'failed') and c.called_at is null and c.event_key is not null
+            where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null and c.event_key is not null
                 and (u.lane is null or e.channels_open_at > \(now)
                     or \(isOver) and \(pending(lane: "u.lane")) is null)))
         """
@@ -120,7 +120,7 @@ extension PostgresChannelStore {
             cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
             where e.ended_at is null and e.cancelled_at is null
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
-                and \(channel("c.state in ('creating', 'active', 'failed', 'missing')")) is null
+                and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
                 and (l.fenced_at is null or \(pending(lane: "u.lane")))
             union all
             select u.* from lanes l cross join lateral (select * from audiences where lane = l.id offset 0) u

@@ -9,7 +9,7 @@ extension PostgresChannelStore {
             """
             with due as (
                 select id from channels
-                where next_attempt_at <= \(now) and state in ('creating', 'retiring', 'deleting')
+                where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
                     and called_at is null and (leased_until is null or leased_until < \(now))
                 order by next_attempt_at limit \(limit) for update skip locked
             ), leased as (

@@ -86,13 +86,13 @@ extension PostgresChannelStore {
                 changed_at = \(now)
             where event_key = \(eventKey.rawValue) and bundle_id = \(bundleID.rawValue)
                 and environment = \(wanted.environment.rawValue)::environment
-                and (state in ('failed', 'missing') or state = 'creating' and called_at is null)
+                and (state = 'missing' or state in \(Channel.State.sql(.isIntent)) and called_at is null)
             """)
         let others = try await connection.query(
             """
             select \(columns) from channels c where c.event_key = \(eventKey.rawValue)
                 and c.bundle_id = \(bundleID.rawValue) and c.environment = \(wanted.environment.rawValue)::environment
-                and c.state in ('creating', 'active')
+                and c.state in \(Channel.State.sql(.servesAudience))
             """)
         guard let other = try others.first.map(channel) else { return }
         throw Problem(

@@ -49,7 +49,7 @@ extension PostgresChannelStore {
         select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
             e.created_at as event_created_at, \(course(now: now)),
             case when e.key is null then null else \(openLane) is not null end as has_audience,
-            case when c.state in ('creating', 'active') then (
+            case when c.state in \(Channel.State.sql([.servesAudience, .countsAgainstQuota])) then (
                 select max(greatest(l.stored_until, (
                     select max(d.expires_at) from deliveries d
                     where d.lane = l.id and d.settled_at is null and d.apns_expiration > 0)))
@@ -69,7 +69,7 @@ extension PostgresChannelStore {
         where e.ended_at is null and e.cancelled_at is null and l.fenced_at is null
             and (select true from channels c where c.event_key = u.event_key and c.bundle_id || '' = u.bundle_id
                 and c.environment = u.environment and c.storage_policy = u.storage_policy
-                and c.state in ('creating', 'active', 'failed', 'missing') limit 1) is null
+                and c.state in \(Channel.State.sql(.servesAudience)) limit 1) is null
         """
     }
 

@@ -4,9 +4,6 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresChannelStore {
-    /// States that take a place at Apple; `Channel.State.countsAgainstQuota`, a test compares them.
-    static let counting: PostgresQuery = "('creating', 'active', 'retiring', 'deleting')"
-
     package func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
         try await database.transaction { connection in
             // The lock that makes the limit exact: every reservation of this app and environment waits here.
@@ -23,13 +20,13 @@ extension PostgresChannelStore {
             let address = try Self.address(row)
             let counts = try await connection.query(
                 """
-                select count(*) filter (where state <> 'creating') as used,
-                    count(*) filter (where state = 'creating') as reserved,
+                select count(*) filter (where state in \(Channel.State.sql(.isAtApple))) as used,
+                    count(*) filter (where state not in \(Channel.State.sql(.isAtApple))) as reserved,
                     (select count(*) from unmanaged_channels where bundle_id = \(address.bundleID.rawValue)
                         and environment = \(draft.environment.rawValue)::environment) as unmanaged
                 from channels
                 where bundle_id = \(address.bundleID.rawValue)
-                    and environment = \(draft.environment.rawValue)::environment and state in \(Self.counting)
+                    and environment = \(draft.environment.rawValue)::environment and state in \(Channel.State.sql(.countsAgainstQuota))
                 """)
             let limit: Int = try row.decode("channel_limit")
             let used: Int = try counts.first?.decode("used") ?? 0

@@ -23,7 +23,7 @@ extension PostgresEventStore {
             join audiences u on u.event_key = n.key and u.bundle_id = a.bundle_id
                 and u.environment = n.environment::environment
             join events e on e.key = u.event_key join lanes l on l.id = u.lane
-            left join channels c on c.id = l.channel and c.state in ('active', 'retiring')
+            left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(broadcasts)
             """)
         var entries: [LookupName: LookupEntry] = [:]

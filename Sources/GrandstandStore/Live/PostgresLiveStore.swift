@@ -56,7 +56,8 @@ package struct PostgresLiveStore: LiveStore {
         return boards
     }
 
-    private static func summary(_ id: UUID, _ row: PostgresRow) throws -> BroadcastSummary {
+    /// A broadcast off a row that has its columns and, beside each other, `states` and `counts`.
+    static func summary(_ id: UUID, _ row: PostgresRow) throws -> BroadcastSummary {
         let states = try row.decode([String]?.self, "states") ?? []
         let counts = try row.decode([Int]?.self, "counts") ?? []
         var summary = BroadcastSummary(

@@ -57,7 +57,7 @@ package struct PostgresLookupSource: LookupSource {
     private static let joins: PostgresQuery = """
         left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
         left join lanes l on l.id = u.lane
-        left join channels c on c.id = l.channel and c.state in ('active', 'retiring')
+        left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
         """
 
     /// A notification's payload: the version and the subject.

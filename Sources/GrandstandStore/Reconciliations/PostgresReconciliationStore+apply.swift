@@ -107,7 +107,7 @@ private struct Step {
             update channels c set state = case c.state when 'active' then 'missing' else 'deleted' end::channel_state,
                 reason = 'APNs does not know it any more', next_attempt_at = null, doubted_at = null, examine_at = null,
                 changed_at = \(now)
-            where c.id = any(\(ids)) and c.state in ('active', 'retiring')
+            where c.id = any(\(ids)) and c.state in \(Channel.State.sql(.takesMessages))
             """)
     }
 
@@ -132,7 +132,7 @@ private struct Step {
             changed_at = \(now)
         from channels c where c.id = any(\(ids)) and c.state = 'deleted' and x.event_key = c.event_key
             and x.bundle_id = c.bundle_id and x.environment = c.environment
-            and (x.state = 'failed' or x.state = 'creating' and x.called_at is null)
+            and x.state in \(Channel.State.sql(.isIntent)) and x.called_at is null
         """
     }
 
@@ -143,7 +143,7 @@ private struct Step {
             update channels c set state = 'active', reason = null, changed_at = \(now)
             where c.id = any(\(ids)) and (c.state = 'missing' or c.state = 'deleted' and not c.deletion_confirmed
                 and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
-                    and x.environment = c.environment and x.state in ('creating', 'active', 'failed', 'missing')))
+                    and x.environment = c.environment and x.state in \(Channel.State.sql(.servesAudience))))
             """)
     }
 

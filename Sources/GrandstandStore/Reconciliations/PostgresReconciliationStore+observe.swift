@@ -19,7 +19,7 @@ extension PostgresReconciliationStore {
                     and u.environment = \(app.environment.rawValue)::environment
                 order by u.first_seen_at, u.channel_id
                 """,
-                Self.entries(of: app, "c.state in ('creating', 'active', 'retiring', 'deleting', 'missing')"),
+                Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
             ])
             let lackedAt = try results[0].first?.decode(Date?.self, "lacked_at")
             let seen = try results[1].map(PostgresChannelStore.unmanagedChannel)
@@ -91,7 +91,8 @@ extension PostgresReconciliationStore {
                 and u.bundle_id = c.bundle_id and u.environment = c.environment and u.storage_policy = c.storage_policy)
             and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
                 and x.environment = c.environment
-                and (x.state in ('active', 'missing') or x.state = 'creating' and x.called_at is not null))
+                and x.state in \(Channel.State.sql(.servesAudience))
+                and (x.state not in \(Channel.State.sql(.isIntent)) or x.called_at is not null))
         """
 
     private static func entries(

@@ -45,25 +45,19 @@ package struct PostgresQuotaLevels: QuotaLevels {
                     where bundle_id = \(app) and environment = \(environment)::text::environment
                     """,
                     """
-                    select tell_webhooks('quota.level', \(now), \(app), \(PostgresJSON(bytes: Self.data(quota, previous))))
+                    select note_for_webhooks(\(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now), \(app),
+                        detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
                     """,
                 ])
             }
         }
     }
 
-    private static func data(_ quota: Quota, _ previous: String) -> [UInt8] {
+    private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
         var json = JSONWriter()
         json.object { object in
-            object.member("bundleId", quota.bundleID.rawValue)
-            object.member("environment", quota.environment.rawValue)
-            object.member("level", quota.level.rawValue)
+            object.member("quota", Optional(quota))
             object.member("previousLevel", previous)
-            object.member("limit", quota.limit)
-            object.member("used", quota.used)
-            object.member("reserved", quota.reserved)
-            object.member("available", quota.available)
-            object.member("unmanaged", quota.unmanaged)
         }
         return json.bytes
     }

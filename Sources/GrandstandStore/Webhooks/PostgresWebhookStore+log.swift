@@ -4,14 +4,13 @@ internal import Postgres
 
 extension PostgresWebhookStore {
     package func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery? {
-        try await database.transaction { connection in
+        let body = try WebhookTopic.webhookTest.message(.test(webhook: id, by: actor.text), at: now) ?? []
+        return try await database.transaction { connection in
             let rows = try await connection.query(
                 """
                 with told as (
                     insert into webhook_messages (topic, body, created_at)
-                    select 'webhook.test', json_build_object('type', 'webhook.test', 'timestamp',
-                        webhook_time(\(now)), 'data', json_build_object('webhook', id, 'by', \(actor.text)::text))::text,
-                        \(now)
+                    select 'webhook.test', \(String(decoding: body, as: UTF8.self)), \(now)
                     from webhooks where id = \(id) returning id
                 )
                 insert into webhook_deliveries (message, webhook, next_attempt_at, created_at)

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Webhooks in the table `webhooks`; what is posted to them is written by triggers (migrations).
+/// Webhooks in the table `webhooks`; what is posted to them is `PostgresWebhookOutbox`'s.
 package struct PostgresWebhookStore: WebhookStore {
     let database: Database
 

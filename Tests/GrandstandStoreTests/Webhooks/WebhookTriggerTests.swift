@@ -12,7 +12,8 @@ internal import Testing
 struct WebhookTriggerTests {
     /// The topics of the messages there are, the oldest first.
     private static func told(_ hooks: Hooks) async throws -> [String] {
-        try await hooks.stores.pool.query(
+        _ = try await hooks.compose()
+        return try await hooks.stores.pool.query(
             "select topic::text as topic from webhook_messages order by created_at, topic"
         )
         .map { try $0.decode("topic") }

@@ -1,0 +1,30 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// The JSON form stands here, not with the API's other views: messages to webhooks have it, too.
+extension Channel: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in writeMembers(to: &object) }
+    }
+
+    /// The members of the channel's object, for views that add to them.
+    package func writeMembers(to object: inout JSONWriter) {
+        writeIdentity(to: &object)
+        object.member("state", state.rawValue)
+        object.member("eventKey", eventKey?.rawValue)
+        object.member("label", label)
+        object.member("reason", reason)
+        object.member("nextAttemptAt", nextAttemptAt)
+        object.member("createdAt", createdAt)
+        object.member("managed", true)
+    }
+
+    /// Which channel it is: the members that messages to webhooks have, too.
+    func writeIdentity(to object: inout JSONWriter) {
+        object.member("id", id)
+        object.member("channelId", channelID)
+        object.member("bundleId", bundleID.rawValue)
+        object.member("environment", environment.rawValue)
+        object.member("storagePolicy", storagePolicy.rawValue)
+    }
+}

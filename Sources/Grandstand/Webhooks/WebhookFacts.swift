@@ -1,0 +1,47 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// What a message to webhooks is made of: the facts as they were when it happened.
+package enum WebhookFacts: Sendable {
+    case broadcast(SettledBroadcast)
+    /// A channel, and the one whose place it took.
+    case channel(Channel, replaced: (id: UUID, channelID: String?)?)
+    /// JSON of ours, as the note has it.
+    case detail(JSONValue)
+    /// - Parameter by: the actor, as the audit log names it.
+    case test(webhook: UUID, by: String)
+}
+
+/// A broadcast all of whose deliveries are settled.
+package struct SettledBroadcast: Sendable {
+    package var summary: BroadcastSummary
+    package var eventKey: EventKey?
+    /// Ours, of a broadcast to a channel without an event.
+    package var channel: UUID?
+    package var settledAt: Date
+    /// Why deliveries were rejected or expired, and how many; in order of the words.
+    package var reasons: [(reason: String, count: Int)]
+
+    package init(
+        summary: BroadcastSummary, eventKey: EventKey?, channel: UUID?, settledAt: Date,
+        reasons: [(reason: String, count: Int)]
+    ) {
+        self.summary = summary
+        self.eventKey = eventKey
+        self.channel = channel
+        self.settledAt = settledAt
+        self.reasons = reasons
+    }
+
+    func writeMembers(to data: inout JSONWriter) {
+        data.member("id", summary.id)
+        data.member("eventKey", eventKey?.rawValue)
+        if let channel { data.member("channel", channel) } else { data.member("channel", String?.none) }
+        data.member("event", summary.event.rawValue)
+        data.member("state", summary.state.rawValue)
+        data.member("acceptedAt", summary.acceptedAt)
+        data.member("settledAt", settledAt)
+        data.member("counts", counts: summary.orderedCounts)
+        data.member("reasons", counts: reasons.map { ($0.reason, $0.count) })
+    }
+}

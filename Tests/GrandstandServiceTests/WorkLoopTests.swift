@@ -1,0 +1,200 @@
+internal import Foundation
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkLoopTests {
+    /// What a loop asked for and did. Each entry is yielded to `events`, too.
+    private final class Journal: Sendable {
+        enum Entry: Equatable {
+            case claim(free: Int)
+            case begun(Int)
+            case cancelled(Int)
+        }
+
+        private let entries = Mutex<[Entry]>([])
+        private let events: AsyncStream<Entry>
+        private let written: AsyncStream<Entry>.Continuation
+
+        init() { (events, written) = AsyncStream.makeStream() }
+
+        var all: [Entry] { entries.withLock { $0 } }
+
+        func write(_ entry: Entry) {
+            entries.withLock { $0.append(entry) }
+            written.yield(entry)
+        }
+
+        /// Waits for so many entries that come from now on or were not waited for yet.
+        func wait(for count: Int, where isWanted: (Entry) -> Bool) async {
+            var left = count
+            for await entry in events where isWanted(entry) {
+                left -= 1
+                if left == 0 { return }
+            }
+        }
+    }
+
+    /// Pieces of work that are due.
+    private final class Queue: Sendable {
+        private let due: Mutex<[Int]>
+
+        init(_ due: some Sequence<Int>) { self.due = Mutex(Array(due)) }
+
+        func add(_ work: Int) { due.withLock { $0.append(work) } }
+
+        func take(_ limit: Int) -> [Int] {
+            due.withLock { due in
+                defer { due.removeFirst(min(limit, due.count)) }
+                return Array(due.prefix(limit))
+            }
+        }
+    }
+
+    /// Hours: nothing here happens because time has passed.
+    private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
+        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: drain)
+    }
+
+    private static func loop(
+        _ settings: WorkLoop<Int>.Settings, _ queue: Queue, _ journal: Journal,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, perform: @escaping @Sendable (Int) async -> Void
+    ) -> WorkLoop<Int> {
+        WorkLoop(
+            settings, failure: "failed", logger: Sample.logger, now: { Sample.now }, mayClaim: mayClaim,
+            claim: { free in
+                journal.write(.claim(free: free))
+                return await .claimed(queue.take(free)) { nil }
+            },
+            perform: { work in
+                journal.write(.begun(work))
+                await perform(work)
+            })
+    }
+
+    private static func isBegun(_ entry: Journal.Entry) -> Bool {
+        if case .begun = entry { true } else { false }
+    }
+
+    private static func isClaim(_ entry: Journal.Entry) -> Bool {
+        if case .claim = entry { true } else { false }
+    }
+
+    @Test func `no more is claimed than there are free places, and each place that is left is used again`() async {
+        let (journal, valve) = (Journal(), Valve())
+        let loop = Self.loop(Self.settings(places: 3), Queue(0..<10), journal) { _ in await valve.pass() }
+        let running = Task { await loop.run() }
+        await valve.hold(3)
+        #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
+        valve.open()
+        await journal.wait(for: 10, where: Self.isBegun)
+        running.cancel()
+        await running.value
+        #expect(valve.most == 3)
+        #expect(Set(journal.all.filter(Self.isBegun).map { "\($0)" }).count == 10)
+        for case .claim(let free) in journal.all { #expect((1...3).contains(free)) }
+    }
+
+    @Test func `a wake-up is followed by a round, also one that comes during a round`() async {
+        let (journal, queue) = (Journal(), Queue([]))
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self)
+        let loop = Self.loop(Self.settings(), queue, journal) { _ in }
+        let running = Task { await loop.run(wakenBy: wakes) }
+        await journal.wait(for: 1, where: Self.isClaim)
+        for work in 0..<100 {
+            queue.add(work)
+            waker.yield()
+            await journal.wait(for: 1) { $0 == .begun(work) }
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a round that fails is followed by another`() async {
+        let failures = Mutex(3)
+        let journal = Journal()
+        let loop = WorkLoop<Int>(
+            Self.settings(), failure: "failed", logger: Sample.logger, now: { Sample.now },
+            claim: { free in
+                let fails = failures.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                if fails { throw Problem(.storeUnavailable, "down") }
+                journal.write(.claim(free: free))
+                return .idle()
+            }, perform: { _ in })
+        let running = Task { await loop.run() }
+        await journal.wait(for: 1, where: Self.isClaim)
+        running.cancel()
+        await running.value
+        #expect(failures.withLock { $0 } == -1)
+    }
+
+    @Test func `nothing is claimed while that is not allowed`() async {
+        let (journal, asked) = (Journal(), AsyncStream.makeStream(of: Void.self))
+        let isAllowed = Atomic(false)
+        let loop = Self.loop(
+            Self.settings(), Queue([7]), journal,
+            mayClaim: {
+                asked.continuation.yield()
+                return isAllowed.load(ordering: .relaxed)
+            }
+        ) { _ in }
+        let running = Task { await loop.run() }
+        for await _ in asked.stream { break }
+        #expect(journal.all.isEmpty)
+        isAllowed.store(true, ordering: .relaxed)
+        loop.ring()
+        await journal.wait(for: 1) { $0 == .begun(7) }
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a stop lets what is under way end, and claims nothing more`() async {
+        let (journal, valve) = (Journal(), Valve())
+        let queue = Queue([1])
+        let loop = Self.loop(Self.settings(), queue, journal) { work in
+            await valve.pass()
+            if Task.isCancelled { journal.write(.cancelled(work)) }
+        }
+        let running = Task { await loop.run() }
+        await valve.hold(1)
+        queue.add(2)
+        running.cancel()
+        valve.open()
+        await running.value
+        #expect(journal.all == [.claim(free: 1), .begun(1)])
+    }
+
+    @Test func `what outlasts the drain is cancelled`() async {
+        let journal = Journal()
+        let loop = Self.loop(Self.settings(drain: .milliseconds(1)), Queue([1]), journal) { work in
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(hold) {}
+            journal.write(.cancelled(work))
+        }
+        let running = Task { await loop.run() }
+        await journal.wait(for: 1, where: Self.isBegun)
+        running.cancel()
+        await running.value
+        #expect(journal.all.last == .cancelled(1))
+    }
+
+    @Test(arguments: [
+        (NextRound.now, Duration.zero),
+        (.whenRung, .seconds(60)),
+        (.at(Sample.now.addingTimeInterval(10)), .seconds(10)),
+        (.at(Sample.now.addingTimeInterval(1_000)), .seconds(60)),
+        (.at(Sample.now), NextRound.shortest),
+        (.at(Sample.now.addingTimeInterval(-10)), NextRound.shortest),
+    ])
+    func `a loop sleeps until the next is due, within its bounds`(_ next: NextRound, _ pause: Duration) {
+        #expect(next.pause(now: Sample.now, longest: .seconds(60)) == pause)
+    }
+}

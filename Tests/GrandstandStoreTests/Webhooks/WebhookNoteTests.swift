@@ -1,0 +1,129 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// From what is noted in a transaction to the message that is made of it.
+@Suite(.timeLimit(.minutes(1)))
+struct WebhookNoteTests {
+    private static func bodies(_ hooks: Hooks) async throws -> [String] {
+        try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }.sorted()
+    }
+
+    /// One channel, missing, and a note of it.
+    private static func lose(_ hooks: Hooks, reason: String = "gone") async throws {
+        try await hooks.stores.open()
+        try await hooks.stores.pool.query(
+            "update channels set state = 'missing', reason = \(reason), changed_at = \(hooks.stores.now)")
+    }
+
+    @Test func `a message states the facts as they were, whatever has become of them`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.channelMissing, .channelReplaced])
+            try await Self.lose(hooks)
+            let lost: String = try #require(
+                try await stores.pool.query("select channel_id from channels where state = 'missing'").first
+            ).decode("channel_id")
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            try await stores.pool.query("update channels set reason = 'later', label = 'later'")
+            try await stores.pool.query("update channels set channel_id = null where state = 'deleted'")
+            #expect(try await hooks.compose() == 2)
+            let told = try await Self.bodies(hooks)
+            try #require(told.count == 2)
+            let missing = String(decoding: JSONWriter.text(QuotedText(text: lost)), as: UTF8.self)
+            #expect(told[0].contains(#""type":"channel.missing""#))
+            #expect(told[0].contains(#""channelId":\#(missing)"#))
+            #expect(told[0].contains(#""reason":"gone""#))
+            #expect(told[1].contains(#""type":"channel.replaced""#))
+            #expect(told[1].contains(#""channelId":\#(missing)}}"#))
+        }
+    }
+
+    @Test func `whoever wanted to hear when it happened is told, and nobody else`() async throws {
+        try await withHooks { hooks in
+            let early = try await hooks.add([.channelMissing])
+            try await Self.lose(hooks)
+            let late = try await hooks.add([.channelMissing])
+            var draft = early.draft
+            draft.isEnabled = false
+            _ = try await hooks.webhooks.replace(early.id, with: draft, by: .server, if: .none, now: hooks.stores.now)
+            #expect(try await hooks.compose() == 1)
+            func told(_ webhook: Webhook) async throws -> [WebhookDelivery.State] {
+                try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items.map(\.state)
+            }
+            #expect(try await told(early) == [.queued])
+            #expect(try await told(late).isEmpty)
+        }
+    }
+
+    @Test func `a process that dies while it writes messages takes nothing with it`() async throws {
+        try await withHooks { hooks in
+            try await hooks.add([.channelMissing])
+            try await Self.lose(hooks)
+            struct Died: Error {}
+            let database = Database(hooks.stores.pool)
+            await #expect(throws: Died.self) {
+                try await hooks.stores.pool.transaction { connection in
+                    try await database.joining(connection, Database.Commit()) {
+                        _ = try await hooks.compose()
+                        throw Died()
+                    }
+                }
+            }
+            #expect(try await hooks.claim().isEmpty)
+            #expect(try await hooks.compose() == 1)
+            #expect(try await hooks.claim().count == 1)
+        }
+    }
+
+    @Test func `many processes make one message of a note`() async throws {
+        try await withHooks { hooks in
+            try await hooks.add([.channelMissing])
+            try await hooks.stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
+            for _ in 0..<5 {
+                try await hooks.stores.pool.query("update channels set state = 'missing'")
+                try await hooks.stores.pool.query("update channels set state = 'active'")
+            }
+            let looked = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<4 { group.addTask { try await hooks.compose() } }
+                return try await group.reduce(0, +)
+            }
+            #expect(looked == 10)
+            #expect(try await hooks.claim().count == 10)
+        }
+    }
+
+    @Test func `a note of a topic that only a newer version knows is left to it`() async throws {
+        try await withHooks { hooks in
+            let pool = hooks.stores.pool
+            try await pool.query("alter type webhook_topic add value 'channel.moved'")
+            try await pool.query(
+                """
+                insert into webhook_notes (topic, at, webhooks, detail)
+                values ('channel.moved', \(hooks.stores.now), '{}', '{}')
+                """)
+            #expect(try await hooks.compose() == 0)
+            #expect(try await hooks.stores.count("select count(*) as n from webhook_notes") == 1)
+        }
+    }
+
+    /// A replica of the version before writes messages by itself, by the function that is still there.
+    @Test func `what an old replica tells of is posted, too`() async throws {
+        try await withHooks { hooks in
+            try await hooks.add([.quotaLevel])
+            try await hooks.stores.pool.query(
+                "select tell_webhooks('quota.level', \(hooks.stores.now), null, '{\"level\": \"ok\"}'::json)")
+            #expect(try await Self.bodies(hooks).map { $0.contains("quota.level") } == [true])
+        }
+    }
+}
+
+private struct QuotedText: JSONWritable {
+    let text: String
+    func write(to json: inout JSONWriter) { json.string(text) }
+}

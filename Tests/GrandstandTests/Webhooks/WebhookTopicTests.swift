@@ -1,0 +1,135 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// What is posted, byte for byte.
+struct WebhookTopicTests {
+    private static let at = Date(timeIntervalSince1970: 1_763_757_600)
+
+    private static func channel(_ id: String, reason: String? = nil) throws -> Channel {
+        Channel(
+            id: try uuid(id), bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production,
+            channelID: "apple/\(id)", storagePolicy: .noMessageStored, state: .active,
+            eventKey: try #require(EventKey(rawValue: "derby")), label: "not told", reason: reason, attempts: 3,
+            nextAttemptAt: at, createdAt: at)
+    }
+
+    private static func uuid(_ text: String) throws -> UUID {
+        try #require(UUID(uuidString: "00000000-0000-0000-0000-00000000000\(text)"))
+    }
+
+    /// The message's `data`, after its type and time have been compared.
+    private static func data(_ topic: WebhookTopic, _ facts: WebhookFacts) throws -> String? {
+        guard let bytes = try topic.message(facts, at: at) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let head = #"{"type":"\#(topic.rawValue)","timestamp":"2025-11-21T20:40:00.000Z","data":"#
+        #expect(text.hasPrefix(head))
+        #expect(text.hasSuffix("}"))
+        return String(text.dropFirst(head.count).dropLast())
+    }
+
+    private static func detail(_ text: String) throws -> WebhookFacts {
+        .detail(try JSONValue(parsing: Array(text.utf8)))
+    }
+
+    @Test func `a channel is named as the API names it`() throws {
+        let identity =
+            #""id":"00000000-0000-0000-0000-000000000001","channelId":"apple/1","bundleId":"com.example.Goal","#
+            + #""environment":"production","storagePolicy":"noMessageStored","#
+        let channel = try Self.channel("1", reason: "gone")
+        let view = String(decoding: JSONWriter.text(channel), as: UTF8.self)
+        #expect(view.hasPrefix("{\(identity)"))
+        #expect(
+            try Self.data(.channelMissing, .channel(channel, replaced: nil))
+                == #"{\#(identity)"eventKey":"derby","reason":"gone"}"#)
+        let replaced = (id: try Self.uuid("2"), channelID: Optional("apple/2"))
+        #expect(
+            try Self.data(.channelReplaced, .channel(channel, replaced: replaced))
+                == #"{\#(identity)"eventKey":"derby","replaced":"#
+                + #"{"id":"00000000-0000-0000-0000-000000000002","channelId":"apple/2"}}"#)
+    }
+
+    @Test func `a settled broadcast has its numbers in the order of their words`() throws {
+        let summary = BroadcastSummary(
+            id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, sendAt: nil, isScheduled: false,
+            counts: [.rejected: 1, .accepted: 2])
+        let settled = SettledBroadcast(
+            summary: summary, eventKey: EventKey(rawValue: "derby"), channel: nil, settledAt: Self.at,
+            reasons: [("BadPriority", 1)])
+        #expect(
+            try Self.data(.broadcastSettled, .broadcast(settled))
+                == #"{"id":"00000000-0000-0000-0000-000000000001","eventKey":"derby","channel":null,"event":"update","#
+                + #""state":"done","acceptedAt":"2025-11-21T20:40:00.000Z","settledAt":"2025-11-21T20:40:00.000Z","#
+                + #""counts":{"accepted":2,"rejected":1},"reasons":{"BadPriority":1}}"#)
+    }
+
+    @Test func `a quota's numbers are those of its view`() throws {
+        let quota = Quota(
+            bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production, limit: 10,
+            byState: [.active: 7, .creating: 1], byStoragePolicy: [:],
+            forecast: Forecast(peak: 8, peakAt: Self.at, exceedsAt: nil), unmanaged: 3)
+        let view = String(decoding: JSONWriter.text(quota), as: UTF8.self)
+        #expect(
+            try Self.data(.quotaLevel, Self.detail(#"{"quota":\#(view),"previousLevel":"ok"}"#))
+                == #"{"bundleId":"com.example.Goal","environment":"production","level":"warning","previousLevel":"ok","#
+                + #""limit":10,"used":7,"reserved":1,"available":2,"unmanaged":3}"#)
+    }
+
+    @Test func `a capability says why it is off`() throws {
+        let app = #""bundle_id":"com.example.Goal","environment":"production""#
+        let told = #"{"bundleId":"com.example.Goal","environment":"production","evidence":"#
+        #expect(
+            try Self.data(.capabilityOff, Self.detail("{\(app),\"evidence\":\"BroadcastFeatureNotEnabled\"}"))
+                == #"\#(told)"BroadcastFeatureNotEnabled"}"#)
+        #expect(
+            try Self.data(.capabilityOff, Self.detail("{\(app)}"))
+                == #"\#(told)"Apple's list has none of the channels that are known here"}"#)
+    }
+
+    /// A report with these lists, in a note.
+    private static func report(
+        missing: String = "", unmanaged: String = "", actions: String = "", alarm: String = "null",
+        standing: String = "null"
+    ) throws -> WebhookFacts {
+        try detail(
+            #"{"report":{"id":"x","bundleId":"a","environment":"production","actor":"server","#
+                + #""startedAt":"2025-11-21T20:40:00.000Z","finishedAt":"2025-11-21T20:40:01.000Z","applied":true,"#
+                + #""apple":4,"ledger":3,"matched":3,"missing":[\#(missing)],"unmanaged":[\#(unmanaged)],"#
+                + #""actions":[\#(actions)],"alarm":\#(alarm),"notes":[]},"standing":\#(standing)}"#)
+    }
+
+    @Test func `a reconciliation is told of when it says what none before it said`() throws {
+        let old = #"{"channelId":"b","firstSeenAt":"2025-11-21T20:39:59.999Z"}"#
+        let new = #"{"channelId":"c","firstSeenAt":"2025-11-21T20:40:00.000Z"}"#
+        #expect(try Self.data(.reconciliationFound, Self.report()) == nil)
+        #expect(try Self.data(.reconciliationFound, Self.report(unmanaged: old)) == nil)
+        #expect(
+            try Self.data(
+                .reconciliationFound, Self.report(alarm: #""list-incomplete""#, standing: #""list-incomplete""#))
+                == nil)
+        #expect(try Self.data(.reconciliationFound, Self.report(standing: #""list-incomplete""#)) == nil)
+        #expect(try Self.data(.reconciliationFound, Self.report(missing: "{}")) != nil)
+        #expect(try Self.data(.reconciliationFound, Self.report(actions: "{}")) != nil)
+        #expect(
+            try Self.data(
+                .reconciliationFound, Self.report(alarm: #""capability-off""#, standing: #""list-incomplete""#))
+                != nil)
+        #expect(
+            try Self.data(.reconciliationFound, Self.report(unmanaged: "\(old),\(new)"))
+                == #"{"id":"x","bundleId":"a","environment":"production","startedAt":"2025-11-21T20:40:00.000Z","#
+                + #""finishedAt":"2025-11-21T20:40:01.000Z","applied":true,"apple":4,"ledger":3,"missing":0,"#
+                + #""unmanaged":2,"newUnmanaged":1,"actions":0,"alarm":null}"#)
+    }
+
+    @Test func `facts of another topic are refused, not told`() throws {
+        for topic in WebhookTopic.allCases where topic != .webhookTest {
+            #expect(throws: Problem.self) {
+                try topic.message(.test(webhook: try Self.uuid("1"), by: "key ops"), at: Self.at)
+            }
+        }
+        #expect(
+            try Self.data(.webhookTest, .test(webhook: Self.uuid("1"), by: "key ops"))
+                == #"{"webhook":"00000000-0000-0000-0000-000000000001","by":"key ops"}"#)
+    }
+}
