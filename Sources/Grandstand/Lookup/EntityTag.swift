@@ -3,10 +3,8 @@
 package struct EntityTag: Sendable, Hashable {
     package let hash: UInt64
 
-    package init(hash: UInt64) { self.hash = hash }
-
-    package init(of bytes: some Sequence<UInt8>) {
-        hash = bytes.reduce(FNV.basis) { FNV.next($0, $1) }
+    package init(of bytes: [UInt8]) {
+        hash = bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 
     /// As it stands in `ETag`, with its quotation marks.
@@ -22,12 +20,4 @@ package struct EntityTag: Sendable, Hashable {
                 return plain == text || plain == "*"
             }
     }
-}
-
-/// FNV-1a, byte by byte.
-enum FNV {
-    static let basis: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    @inline(__always)
-    static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
 }
