@@ -3,8 +3,6 @@
 package struct EntityTag: Sendable, Hashable {
     package let hash: UInt64
 
-    package init(hash: UInt64) { self.hash = hash }
-
     package init(of bytes: some Sequence<UInt8>) {
         hash = FNV.hash(bytes)
     }
@@ -26,10 +24,7 @@ package struct EntityTag: Sendable, Hashable {
 
 /// FNV-1a, byte by byte.
 enum FNV {
-    static let basis: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(basis, next) }
-
-    @inline(__always)
-    static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
 }

@@ -32,14 +32,13 @@ package struct LookupRecord: Sendable, Hashable {
         self.cancelledAt = cancelledAt
     }
 
-    /// The answer as it is in `state`.
-    func entry(for key: EventKey, state: Event.State) -> LookupEntry {
-        LookupEntry(
-            eventKey: key, state: state, storagePolicy: storagePolicy, channelID: channelID, startsAt: startsAt,
-            endsAt: endsAt)
+    /// What a lookup of the event with this key answers at `now`.
+    package func answer(of key: EventKey, now: Date) -> LookupAnswer {
+        let state = Event.State(
+            startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt, cancelledAt: cancelledAt, now: now)
+        return LookupAnswer(
+            LookupEntry(
+                eventKey: key, state: state, storagePolicy: storagePolicy, channelID: channelID, startsAt: startsAt,
+                endsAt: endsAt))
     }
-
-    /// From when on an event that is not over is live (`Event.State`), in microseconds since 1970; `Int64.max`: not
-    /// before something happens.
-    var liveSince: Int64 { firstUpdateAt == nil ? startsAt?.microseconds ?? .max : .min }
 }

@@ -39,9 +39,7 @@ package struct LookupDesk: Sendable {
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
             let fields = Fields(head.headers), let secret = Gate.bearer(fields.authorization)
         else { return nil }
-        var uri = head.uri
-        let known = uri.withUTF8 { uri in Path(UnsafeRawBufferPointer(uri)).flatMap { find($0, secret) } }
-        guard let known, case .found(let body) = known.answer else { return nil }
+        guard let known = find(head.uri, secret), case .found(let body) = known.answer else { return nil }
         let now = now()
         let standing = limits.take(known.key.id, for: LookupRoutes.access, at: now)
         // The router says no.
@@ -54,40 +52,20 @@ package struct LookupDesk: Sendable {
             headers: headers.bytes, date: dates.text(at: now))
     }
 
+    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart. No bundle ID and no key has a query's or a percent-encoded
+    /// character: those go the usual way.
     private func find(
-        _ path: Path, _ secret: Substring
+        _ uri: String, _ secret: Substring
     ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness, key: APIKey)? {
-        guard let known = replica.known(bundleID: path.bundleID, in: path.environment, path.key),
-            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil
+        let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
+            parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
+            let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
+            let eventKey = EventKey(rawValue: String(Substring(parts[5]))),
+            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil, key.covers(bundleID),
+            let known = replica.known(topic: bundleID.topic, in: environment, eventKey)
         else { return nil }
-        let found = (known.answer, known.freshness, key)
-        guard key.bundleID != nil else { return found }
-        let asked = BundleID(rawValue: String(decoding: path.bundleID, as: UTF8.self))
-        return asked.map(key.covers) ?? false ? found : nil
-    }
-
-    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart. A query is no part of any key, and text that is
-    /// percent-encoded is known to no table: both go the usual way.
-    private struct Path {
-        let bundleID: UnsafeRawBufferPointer
-        let environment: APNsEnvironment
-        let key: UnsafeRawBufferPointer
-
-        init?(_ uri: UnsafeRawBufferPointer) {
-            let slash = UInt8(ascii: "/")
-            guard uri.starts(with: "/v1/lookup/".utf8),
-                let first = uri[11...].firstIndex(of: slash),
-                let second = uri[(first + 1)...].firstIndex(of: slash),
-                let environment = Self.environment(uri[(first + 1)..<second])
-            else { return nil }
-            bundleID = UnsafeRawBufferPointer(rebasing: uri[11..<first])
-            self.environment = environment
-            key = UnsafeRawBufferPointer(rebasing: uri[(second + 1)...])
-        }
-
-        private static func environment(_ text: Slice<UnsafeRawBufferPointer>) -> APNsEnvironment? {
-            APNsEnvironment.allCases.first { $0.rawValue.utf8.elementsEqual(text) }
-        }
+        return (known.answer, known.freshness, key)
     }
 
     /// The header fields that make a difference; `nil` when one does that this is not made for.

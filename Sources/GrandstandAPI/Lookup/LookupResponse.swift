@@ -18,12 +18,12 @@ struct LookupResponse {
     private static let headCapacity = 640
 
     func write(to buffer: inout ByteBuffer) {
-        buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.count)
+        buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.bytes.count)
         if isNotModified {
             buffer.writeStaticString("HTTP/1.1 304 Not Modified\r\nETag: \"")
         } else {
             buffer.writeStaticString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ")
-            buffer.writeString(String(body.count))
+            buffer.writeString(String(body.bytes.count))
             buffer.writeStaticString("\r\nETag: \"")
         }
         buffer.writeHexadecimal(body.tag.hash)
@@ -46,11 +46,7 @@ struct LookupResponse {
         buffer.writeStaticString("Date: ")
         buffer.writeBytes(date)
         buffer.writeStaticString("\r\n\r\n")
-        guard !isNotModified else { return }
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: body.count) { target in
-            body.write(to: target)
-            return body.count
-        }
+        if !isNotModified { buffer.writeBytes(body.bytes) }
     }
 }
 

@@ -60,10 +60,8 @@ final class LookupMarks: Sendable {
     }
 
     /// Whether the event with this key is marked.
-    func contain(_ key: UnsafeRawBufferPointer) -> Bool {
-        guard count.load(ordering: .acquiring) > 0, let key = EventKey(rawValue: String(decoding: key, as: UTF8.self))
-        else { return false }
-        return state.withLock { $0.marks[key] != nil }
+    func contain(_ key: EventKey) -> Bool {
+        count.load(ordering: .acquiring) > 0 && state.withLock { $0.marks[key] != nil }
     }
 
     /// For a reading that begins now.

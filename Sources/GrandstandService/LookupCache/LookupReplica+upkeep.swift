@@ -102,12 +102,10 @@ extension LookupReplica: Service {
 
     private func put(_ keys: [EventKey], _ records: [EventKey: [LookupRecord]]) {
         for key in keys {
-            let block = records[key].map { LookupBlock(key, $0) }
-            // Under the lock, so that a reading of everything neither misses it nor writes over it.
+            // In one turn of the lock, so that a reading of everything neither misses it nor writes over it.
             state.withLock { state in
-                state.table.replace(key, with: block)
-                state.building?.touched.insert(key)
-                state.building?.table.replace(key, with: block)
+                state.records[key] = records[key]
+                state.readMeanwhile?[key] = records[key] ?? []
             }
         }
     }
@@ -154,34 +152,35 @@ extension LookupReplica: Service {
     private func rebuild() async throws {
         let moment = now()
         let position = try await source.position()
-        let building = Building()
-        state.withLock { $0.building = building }
+        var records: [EventKey: [LookupRecord]] = [:]
+        state.withLock { $0.readMeanwhile = [:] }
         backlog.withLock { $0.beginReading(at: position) }
         do {
             var after: EventKey?
             repeat {
                 let page = try await source.page(after: after, limit: settings.pageSize)
-                for (key, records) in page.records {
-                    let block = LookupBlock(key, records)
-                    state.withLock { state in
-                        guard state.building?.touched.contains(key) == false else { return }
-                        building.table.replace(key, with: block)
-                    }
+                for (key, found) in page.records {
+                    let known = state.withLock { $0.records[key] }
+                    // What is as it was is kept once, not twice.
+                    records[key] = known == found ? known : found
                 }
                 after = page.next
             } while after != nil
         } catch {
-            state.withLock { $0.building = nil }
+            state.withLock { $0.readMeanwhile = nil }
             backlog.withLock { $0.endReading(complete: false) }
             throw error
         }
-        state.withLock { state in
-            state.table = building.table
-            state.building = nil
+        let count = state.withLock { state in
+            for (key, newer) in state.readMeanwhile ?? [:] { records[key] = newer.isEmpty ? nil : newer }
+            state.readMeanwhile = nil
             state.confirmedAt = moment
+            // What is replaced is given back after the lock.
+            swap(&state.records, &records)
+            return state.records.count
         }
         backlog.withLock { $0.endReading(complete: true) }
-        logger.debug("events read", metadata: ["count": "\(building.table.count)"])
+        logger.debug("events read", metadata: ["count": "\(count)"])
     }
 
     private func pause() async { try? await Task.sleep(for: settings.interval) }

@@ -35,9 +35,12 @@ package final class LookupReplica: Sendable {
     }
 
     struct State {
-        var table = LookupTable()
-        /// What is being read anew, aside.
-        var building: Building?
+        /// The audiences of each event. Read and written in place, under the lock: a copy that outlives it would have
+        /// the next change copy everything.
+        var records: [EventKey: [LookupRecord]] = [:]
+        /// While everything is read anew, what was read of single events since that began, nothing for those that are
+        /// gone: newer than any page.
+        var readMeanwhile: [EventKey: [LookupRecord]]?
         /// When the database last said that memory is right.
         var confirmedAt: Date?
         var questions: RecentQuestions<LookupName>
@@ -49,12 +52,6 @@ package final class LookupReplica: Sendable {
     struct Told {
         let answer: LookupAnswer
         let until: Date
-    }
-
-    struct Building {
-        var table = LookupTable()
-        /// Events read again since the building began: newer than any page that comes later.
-        var touched: Set<EventKey> = []
     }
 
     /// Seconds without confirmation after which an answer says so; a check may be late without that.
@@ -113,24 +110,24 @@ package final class LookupReplica: Sendable {
     }
 
     /// What memory says, at once; `nil` when it says nothing, cannot be believed any more, or was not read since this
-    /// process changed the event. The bundle ID matches without regard to case.
+    /// process changed the event.
     package func known(
-        bundleID: UnsafeRawBufferPointer, in environment: APNsEnvironment, _ key: UnsafeRawBufferPointer
+        topic: String, in environment: APNsEnvironment, _ key: EventKey
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
-        // Before the table is read: a mark goes only after its event's answer is there.
-        marks.contain(key) ? nil : remembered(bundleID, environment, key)
+        // Before the records are read: a mark goes only after its event's records are there.
+        marks.contain(key) ? nil : remembered(topic, environment, key)
     }
 
     private func remembered(
-        _ bundleID: UnsafeRawBufferPointer, _ environment: APNsEnvironment, _ key: UnsafeRawBufferPointer
+        _ topic: String, _ environment: APNsEnvironment, _ key: EventKey
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
         let now = now()
-        let (table, confirmedAt) = state.withLock { ($0.table, $0.confirmedAt) }
+        let (records, confirmedAt) = state.withLock { ($0.records[key], $0.confirmedAt) }
         let freshness = freshness(confirmedAt, now)
         guard freshness != .unknown,
-            let answer = table.answer(bundleID: bundleID, environment: environment, key: key, now: now)
+            let record = records?.first(where: { $0.environment == environment && $0.topic == topic })
         else { return nil }
-        return (answer, freshness)
+        return (record.answer(of: key, now: now), freshness)
     }
 
     /// What memory says. Where it has no channel to name, the database is asked too, as long as it can be: an event that
@@ -143,7 +140,7 @@ package final class LookupReplica: Sendable {
         topic: String, in environment: APNsEnvironment, _ key: EventKey
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
         let isRead = await marks.areRead(of: key)
-        let known = remembered(topic: topic, in: environment, key)
+        let known = remembered(topic, environment, key)
         guard isRead else { return try old(known) }
         switch known?.answer {
         case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
@@ -196,18 +193,6 @@ package final class LookupReplica: Sendable {
 
     /// Seconds; memory has read a change within one.
     private static let toldFor: TimeInterval = 1
-
-    private func remembered(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey
-    ) -> (answer: LookupAnswer, freshness: Freshness)? {
-        var topic = topic
-        var key = key.rawValue
-        return topic.withUTF8 { topic in
-            key.withUTF8 { key in
-                remembered(UnsafeRawBufferPointer(topic), environment, UnsafeRawBufferPointer(key))
-            }
-        }
-    }
 
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
         guard let confirmedAt else { return .unknown }

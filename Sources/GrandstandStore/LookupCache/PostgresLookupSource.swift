@@ -79,8 +79,11 @@ package struct PostgresLookupSource: LookupSource {
 
     private static func read(_ rows: PostgresRows) throws -> [EventKey: [LookupRecord]] {
         var records: [EventKey: [LookupRecord]] = [:]
+        // Few apps have many events: their names are kept once.
+        var topics: Set<String> = []
         for row in rows {
-            guard let topic = try row.decode(String?.self, "topic") else { continue }
+            guard let read = try row.decode(String?.self, "topic") else { continue }
+            let topic = topics.insert(read).memberAfterInsert
             records[try row.word("key"), default: []].append(
                 LookupRecord(
                     topic: topic, environment: try row.word("environment"),

@@ -174,15 +174,11 @@ private final class Line {
         let key = try #require(EventKey(rawValue: "derby"))
         replica.state.withLock { state in
             state.confirmedAt = now.addingTimeInterval(-seconds)
-            state.table.replace(
-                key,
-                with: LookupBlock(
-                    key,
-                    [
-                        LookupRecord(
-                            topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
-                            channelID: "abc=")
-                    ]))
+            state.records[key] = [
+                LookupRecord(
+                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                    channelID: "abc=")
+            ]
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)

@@ -28,10 +28,10 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test
-    func `announcements are followed while everything is read, and are not written over by what was read before them`()
-        async throws
-    {
+    @Test(arguments: ["two", nil])
+    func `announcements are followed while everything is read, and are not written over by what was read before them`(
+        _ newer: String?
+    ) async throws {
         let gate = LookupWorld.Gate()
         try await LookupWorld.withReplica(LookupWorld.FakeSource(pages: gate)) { replica, source, _ in
             var arrivals = gate.arrivals.stream.makeAsyncIterator()
@@ -41,15 +41,61 @@ struct LookupReplicaTests {
             source.stream.continuation.yield(.listening)
             // A page holds "one" now and waits; what is known goes on changing meanwhile.
             await arrivals.next()
-            source.put("two")
-            await LookupWorld.expect("two", of: replica)
+            source.put(newer)
+            await LookupWorld.expect(newer, of: replica)
             gate.passes.continuation.yield()
             while replica.backlog.withLock(\.isReading) { await Task.yield() }
-            await LookupWorld.expect("two", of: replica)
-            let isAside = replica.state.withLock { $0.building != nil }
+            let isAside = replica.state.withLock { $0.readMeanwhile != nil }
             #expect(!isAside)
-            #expect(LookupWorld.channelIDKnown(replica) == "two")
+            #expect(LookupWorld.channelIDKnown(replica) == newer)
         }
+    }
+
+    @Test func `what is read anew and found as it was is kept once`() async throws {
+        let gate = LookupWorld.Gate()
+        try await LookupWorld.withReplica(LookupWorld.FakeSource(pages: gate)) { replica, source, _ in
+            func storage() -> UnsafeRawPointer? {
+                let records = replica.state.withLock { $0.records[LookupWorld.key("derby")] }
+                return records?.withUnsafeBytes { $0.baseAddress }
+            }
+            gate.passes.continuation.yield()
+            await LookupWorld.expect("one", of: replica)
+            let before = storage()
+            source.stream.continuation.yield(.listening)
+            var arrivals = gate.arrivals.stream.makeAsyncIterator()
+            for _ in 1...2 { await arrivals.next() }
+            gate.passes.continuation.yield()
+            while replica.backlog.withLock(\.isReading) { await Task.yield() }
+            #expect(before != nil)
+            #expect(storage() == before)
+        }
+    }
+
+    @Test func `apps and environments of one event are told apart`() throws {
+        let source = LookupWorld.FakeSource()
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let replica = LookupReplica(
+            source: source, events: source, now: { now },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        func record(_ topic: String, _ environment: APNsEnvironment, _ channelID: String?) -> LookupRecord {
+            LookupRecord(topic: topic, environment: environment, storagePolicy: .noMessageStored, channelID: channelID)
+        }
+        replica.state.withLock { state in
+            state.confirmedAt = now
+            state.records[LookupWorld.key("derby")] = [
+                record("com.example.goal", .production, nil), record("com.example.goal", .development, "two"),
+                record("com.example.other", .production, "three"),
+            ]
+        }
+        func known(
+            _ topic: String, _ environment: APNsEnvironment, _ key: String = "derby"
+        ) -> LookupAnswer? { replica.known(topic: topic, in: environment, LookupWorld.key(key))?.answer }
+        #expect(known("com.example.goal", .production) == .pending)
+        #expect(LookupWorld.channelID(known("com.example.goal", .development)) == "two")
+        #expect(LookupWorld.channelID(known("com.example.other", .production)) == "three")
+        #expect(known("com.example.other", .development) == nil)
+        #expect(known("com.example.none", .production) == nil)
+        #expect(known("com.example.goal", .production, "cup") == nil)
     }
 
     @Test func `listening anew reads everything: what was announced meanwhile is not known`() async throws {

@@ -177,9 +177,7 @@ enum LookupWorld {
     }
 
     static func known(_ replica: LookupReplica) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness)? {
-        Array(Self.topic.utf8).withUnsafeBytes { topic in
-            Array("derby".utf8).withUnsafeBytes { replica.known(bundleID: topic, in: .production, $0) }
-        }
+        replica.known(topic: Self.topic, in: .production, Self.key("derby"))
     }
 
     static func channelIDKnown(_ replica: LookupReplica) -> String? {

@@ -165,9 +165,7 @@ struct LocalChangeTests {
     }
 
     private static func known(_ replica: LookupReplica) -> LookupAnswer? {
-        Array("com.example.goal".utf8).withUnsafeBytes { bundleID in
-            Array("match-1".utf8).withUnsafeBytes { replica.known(bundleID: bundleID, in: .production, $0)?.answer }
-        }
+        EventKey(rawValue: "match-1").flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
     }
 
     private static func kind(_ answer: LookupAnswer?) -> String {

@@ -25,11 +25,7 @@ struct LookupSourceTests {
                 let entry = try #require(
                     try await stores.events.lookup(
                         topic: record.topic, in: .production, key, contentState: false, now: stores.now))
-                let answer = Array(record.topic.utf8).withUnsafeBytes { topic in
-                    LookupBlock.answer(
-                        LookupBlock(key, [record]).bytes, topic, .production, now: stores.now.microseconds)
-                }
-                #expect(answer == LookupAnswer(entry))
+                #expect(record.answer(of: key, now: stores.now) == LookupAnswer(entry))
             }
             var paged: [EventKey: [LookupRecord]] = [:]
             var after: EventKey?

@@ -199,9 +199,7 @@ private struct Watched: Sendable {
     let pool: PostgresPool
 
     private func answer(_ key: String) -> LookupAnswer? {
-        Array("com.example.goal".utf8).withUnsafeBytes { bundleID in
-            Array(key.utf8).withUnsafeBytes { replica.known(bundleID: bundleID, in: .production, $0)?.answer }
-        }
+        EventKey(rawValue: key).flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
     }
 
     /// `found`, `pending`, `over`, or nothing.

@@ -7,10 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: accept")
 struct AcceptTests {
-    @Test("accept, claim, settle: one message, answered as it stands in the database")
-    func happyPath() async throws {
+    @Test func `accept, claim, settle: one message, answered as it stands in the database`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -47,8 +45,9 @@ struct AcceptTests {
         }
     }
 
-    @Test("one delivery for each audience, in the order of the specification; some of them when asked")
-    func audiences() async throws {
+    @Test func `one delivery for each audience, in the order of the specification; some of them when asked`()
+        async throws
+    {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.B", .production, .noMessageStored),
@@ -68,8 +67,10 @@ struct AcceptTests {
         }
     }
 
-    @Test("no event, an audience the event lacks, too large a message: refused one by one, nothing stored of them")
-    func refusals() async throws {
+    @Test
+    func `no event, an audience the event lacks, too large a message: refused one by one, nothing stored of them`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let stranger = try Audience.sample("com.example.Other").selector
@@ -87,8 +88,9 @@ struct AcceptTests {
         }
     }
 
-    @Test("two updates and an end in one batch: the end alone is sent, and what follows it is refused")
-    func batchInOrder() async throws {
+    @Test func `two updates and an end in one batch: the end alone is sent, and what follows it is refused`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let results = try await stores.accept([
@@ -102,8 +104,7 @@ struct AcceptTests {
         }
     }
 
-    @Test("a batch may name several events, and one twice")
-    func batchOfEvents() async throws {
+    @Test func `a batch may name several events, and one twice`() async throws {
         try await withStores { stores in
             try await stores.open("b")
             try await stores.open("a")
@@ -121,8 +122,7 @@ struct AcceptTests {
         }
     }
 
-    @Test("warnings are kept")
-    func warnings() async throws {
+    @Test func `warnings are kept`() async throws {
         try await withStores { stores in
             try await stores.open()
             let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
@@ -132,8 +132,7 @@ struct AcceptTests {
         }
     }
 
-    @Test("the first update makes an event live, the end ends it")
-    func eventMoments() async throws {
+    @Test func `the first update makes an event live, the end ends it`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)

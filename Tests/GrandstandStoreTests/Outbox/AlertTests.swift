@@ -7,7 +7,6 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Alerts ring while they are fresh, each once and in order, and never keep the newest state back.
-@Suite("Outbox: alerts")
 struct AlertTests {
     private static func update(_ n: Int, alert: Bool = false, expiresIn: Int? = nil) -> BroadcastRequest {
         .update(#"{"n":\#(n)}"#, alert: alert ? #"{"title":"Goal \#(n)"}"# : nil, expiresIn: expiresIn)
@@ -28,8 +27,9 @@ struct AlertTests {
             delivery, .retry(at: stores.now.addingTimeInterval(seconds), reason: "ServiceUnavailable"))
     }
 
-    @Test("after 15 minutes no old goal rings: one plain update with the newest state is all that goes")
-    func stale() async throws {
+    @Test func `after 15 minutes no old goal rings: one plain update with the newest state is all that goes`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let goals = try await (1...5).asyncMap { try await stores.accept(Self.update($0, alert: true)) }
@@ -47,8 +47,9 @@ struct AlertTests {
         }
     }
 
-    @Test("just before, it rings; with expiresIn it rings until that; a priority that was asked for stays")
-    func fresh() async throws {
+    @Test func `just before, it rings; with expiresIn it rings until that; a priority that was asked for stays`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -69,8 +70,7 @@ struct AlertTests {
         }
     }
 
-    @Test("an end goes without its old alert, as urgent as any end")
-    func end() async throws {
+    @Test func `an end goes without its old alert, as urgent as any end`() async throws {
         try await withStores { stores in
             try await stores.open()
             var request = BroadcastRequest.end(#"{"n":1}"#)
@@ -84,8 +84,9 @@ struct AlertTests {
         }
     }
 
-    @Test("fresh alerts ring in order, each with the newest state, which then goes by itself, then the end")
-    func carries() async throws {
+    @Test func `fresh alerts ring in order, each with the newest state, which then goes by itself, then the end`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             for (n, alert) in [(1, true), (2, true), (3, false)] {
@@ -100,8 +101,9 @@ struct AlertTests {
         }
     }
 
-    @Test("newer state does not wait for an alert's retry: it goes at once with that alert, as another message")
-    func hurries() async throws {
+    @Test func `newer state does not wait for an alert's retry: it goes at once with that alert, as another message`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let goal = try await stores.accept(Self.update(1, alert: true))
@@ -128,8 +130,9 @@ struct AlertTests {
         }
     }
 
-    @Test("newer state that comes while the alert is under way goes when that is settled, not at its retry")
-    func hurriesBehind() async throws {
+    @Test func `newer state that comes while the alert is under way goes when that is settled, not at its retry`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -142,8 +145,7 @@ struct AlertTests {
         }
     }
 
-    @Test("Retry-After holds newer state, too")
-    func throttled() async throws {
+    @Test func `Retry-After holds newer state, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -156,8 +158,7 @@ struct AlertTests {
         }
     }
 
-    @Test("an alert that grew too old between two attempts goes on as another message without it")
-    func growsOld() async throws {
+    @Test func `an alert that grew too old between two attempts goes on as another message without it`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -171,8 +172,9 @@ struct AlertTests {
         }
     }
 
-    @Test("content that went with an alert was sent: it cannot be withdrawn, and no older one follows it")
-    func sentWithAlert() async throws {
+    @Test func `content that went with an alert was sent: it cannot be withdrawn, and no older one follows it`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -186,8 +188,9 @@ struct AlertTests {
         }
     }
 
-    @Test("content that went with an alert and expired is not followed by the older one of a later alert")
-    func expiredContent() async throws {
+    @Test func `content that went with an alert and expired is not followed by the older one of a later alert`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             for n in 1...2 { try await stores.accept(Self.update(n, alert: true)) }
@@ -204,8 +207,9 @@ struct AlertTests {
         }
     }
 
-    @Test("alert and newer state that do not fit into one message go one after the other, as they were accepted")
-    func tooLarge() async throws {
+    @Test func `alert and newer state that do not fit into one message go one after the other, as they were accepted`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let long = String(repeating: "x", count: 2_600)
@@ -216,8 +220,7 @@ struct AlertTests {
         }
     }
 
-    @Test("what describes the state goes with it, byte for byte; the alert too")
-    func bytes() async throws {
+    @Test func `what describes the state goes with it, byte for byte; the alert too`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update("{ \"z\":1.50 }", alert: #"{ "title":"\u26bd" }"#))

@@ -5,10 +5,10 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: lists of broadcasts")
 struct BroadcastListTests {
-    @Test("an event's broadcasts come newest first, page by page, also those of one moment, none twice")
-    func pages() async throws {
+    @Test func `an event's broadcasts come newest first, page by page, also those of one moment, none twice`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             try await stores.open("other")
@@ -34,8 +34,8 @@ struct BroadcastListTests {
         }
     }
 
-    @Test("a cursor of something else is refused", arguments: ["x", "MTIzIHg=", ""])
-    func badCursor(_ cursor: String) async throws {
+    @Test(arguments: ["x", "MTIzIHg=", ""])
+    func `a cursor of something else is refused`(_ cursor: String) async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let kind = try await problem {
@@ -45,8 +45,7 @@ struct BroadcastListTests {
         }
     }
 
-    @Test("no such broadcast, no such event")
-    func none() async throws {
+    @Test func `no such broadcast, no such event`() async throws {
         try await withStores { stores in
             let unknown = try await stores.outbox.broadcast(UUID())
             let page = try await stores.outbox.broadcasts(of: .sample(), PageRequest())

@@ -6,16 +6,13 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: the organiser's bytes")
 struct ContentBytesTests {
-    @Test(
-        "content and alert reach the message byte for byte",
-        arguments: [
-            #"{"n":1.50e3}"#, #"{"n":12345678901234567890}"#, #"{"n":-0.0,"m":1E400}"#, #"{"ball":"\u26bd","raw":"⚽"}"#,
-            #"{"z":1,"a":2,"m":3}"#, "{ \"a\" :\t[ 1 ,\n 2 ] }", #"{"nul":"\u0000","slash":"\/"}"#, "{}",
-            #"{"quote":"'; drop table apps; -- $1"}"#,
-        ])
-    func survives(_ text: String) async throws {
+    @Test(arguments: [
+        #"{"n":1.50e3}"#, #"{"n":12345678901234567890}"#, #"{"n":-0.0,"m":1E400}"#, #"{"ball":"\u26bd","raw":"⚽"}"#,
+        #"{"z":1,"a":2,"m":3}"#, "{ \"a\" :\t[ 1 ,\n 2 ] }", #"{"nul":"\u0000","slash":"\/"}"#, "{}",
+        #"{"quote":"'; drop table apps; -- $1"}"#,
+    ])
+    func `content and alert reach the message byte for byte`(_ text: String) async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(text, alert: text))
@@ -29,8 +26,7 @@ struct ContentBytesTests {
         }
     }
 
-    @Test("every member of the message, as asked for")
-    func allMembers() async throws {
+    @Test func `every member of the message, as asked for`() async throws {
         try await withStores { stores in
             try await stores.open()
             var payload = BroadcastPayload(event: .end)

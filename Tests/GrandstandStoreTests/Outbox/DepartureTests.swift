@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: what leaves with its acceptance")
+/// What leaves with its acceptance.
 struct DepartureTests {
     /// An outbox that may send at once, beside the usual one.
     private func withDepartures(
@@ -31,8 +31,9 @@ struct DepartureTests {
         return try await outbox.accept(items, now: stores.now, plan: Stores.plan).map { try $0.get() }
     }
 
-    @Test("an idle lane's message is under way with its commit, exactly as a claim would have taken it")
-    func idle() async throws {
+    @Test func `an idle lane's message is under way with its commit, exactly as a claim would have taken it`()
+        async throws
+    {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             try await stores.open("match-2")
@@ -58,8 +59,8 @@ struct DepartureTests {
         }
     }
 
-    @Test("one event, two apps and both environments: each message to its own app with its own key")
-    func audiences() async throws {
+    @Test func `one event, two apps and both environments: each message to its own app with its own key`() async throws
+    {
         try await withDepartures { stores, outbox, departures in
             let audiences: [Audience] = [
                 try .sample("com.example.One"), try .sample("com.example.Two", .development),
@@ -76,8 +77,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("where APNs was seen to refuse expiration 0, departures carry the deadline as claims do")
-    func expiration() async throws {
+    @Test func `where APNs was seen to refuse expiration 0, departures carry the deadline as claims do`() async throws {
         try await withDepartures { stores, outbox, departures in
             let audience = Audience(
                 bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored)
@@ -97,8 +97,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("a lane with a message under way keeps the next one until that is settled")
-    func busy() async throws {
+    @Test func `a lane with a message under way keeps the next one until that is settled`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -113,8 +112,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("the lane's interval holds for departures too")
-    func interval() async throws {
+    @Test func `the lane's interval holds for departures too`() async throws {
         try await withDepartures(laneInterval: 1) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -132,8 +130,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("the interval is counted from the departure, not from when the message came")
-    func delayed() async throws {
+    @Test func `the interval is counted from the departure, not from when the message came`() async throws {
         try await withDepartures(laneInterval: 1, delay: 0.8) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -147,8 +144,9 @@ struct DepartureTests {
         }
     }
 
-    @Test("several messages for one lane are the claims' to put in order: alerts first, the newest, an end last")
-    func together() async throws {
+    @Test func `several messages for one lane are the claims' to put in order: alerts first, the newest, an end last`()
+        async throws
+    {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             _ = try await accept(
@@ -163,8 +161,9 @@ struct DepartureTests {
         }
     }
 
-    @Test("as many leave as there are places, the urgent first; the rest is due for every dispatcher")
-    func places() async throws {
+    @Test func `as many leave as there are places, the urgent first; the rest is due for every dispatcher`()
+        async throws
+    {
         try await withDepartures(places: 2) { stores, outbox, departures in
             for n in 1...5 { try await stores.open("match-\(n)") }
             let items = try (1...5).map { n in
@@ -181,8 +180,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("without a place nothing leaves, and nothing is lost")
-    func none() async throws {
+    @Test func `without a place nothing leaves, and nothing is lost`() async throws {
         try await withDepartures(places: 0) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update()], stores, outbox)
@@ -191,8 +189,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("a message that waits for its channel asks for no place")
-    func waiting() async throws {
+    @Test func `a message that waits for its channel asks for no place`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.put(.sample())
             let broadcast = try await accept([.update()], stores, outbox)[0]
@@ -201,8 +198,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("nothing leaves when the transaction it is a part of is undone")
-    func undone() async throws {
+    @Test func `nothing leaves when the transaction it is a part of is undone`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             struct Undone: Error {}
@@ -224,8 +220,9 @@ struct DepartureTests {
         }
     }
 
-    @Test("a dispatcher that dies with a departure in its hands leaves it to another when the lease ends")
-    func died() async throws {
+    @Test func `a dispatcher that dies with a departure in its hands leaves it to another when the lease ends`()
+        async throws
+    {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update()], stores, outbox)

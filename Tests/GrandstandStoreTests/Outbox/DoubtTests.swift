@@ -7,7 +7,6 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Apple refuses a message because it does not know the channel: one refusal is a doubt, and a list decides.
-@Suite("Outbox: channels in doubt")
 struct DoubtTests {
     /// What the dispatcher makes of a first refusal.
     private func doubt(_ stores: Stores, _ delivery: ClaimedDelivery, _ last: Bool = false) async throws {
@@ -20,8 +19,10 @@ struct DoubtTests {
             interval: 0, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test("a false refusal: a run is due within seconds, the channel stays with its event, the same message goes again")
-    func falseRefusal() async throws {
+    @Test
+    func `a false refusal: a run is due within seconds, the channel stays with its event, the same message goes again`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -52,8 +53,7 @@ struct DoubtTests {
         }
     }
 
-    @Test("a refusal that is repeated is looked into every half minute, and rejected in the end")
-    func repeated() async throws {
+    @Test func `a refusal that is repeated is looked into every half minute, and rejected in the end`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -74,8 +74,7 @@ struct DoubtTests {
         }
     }
 
-    @Test("a list that cannot be read leaves the doubt, and the runs take their time")
-    func unreadable() async throws {
+    @Test func `a list that cannot be read leaves the doubt, and the runs take their time`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -90,10 +89,11 @@ struct DoubtTests {
         }
     }
 
-    @Test(
-        "what Apple confirms gone is missing and replaced: the message refused is rejected, the next goes to the new one"
-    )
-    func gone() async throws {
+    @Test
+    func
+        `what Apple confirms gone is missing and replaced: the message refused is rejected, the next goes to the new one`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("other")
@@ -133,8 +133,7 @@ struct DoubtTests {
         }
     }
 
-    @Test("what was given up and is listed again serves its event, if that got no other meanwhile")
-    func back() async throws {
+    @Test func `what was given up and is listed again serves its event, if that got no other meanwhile`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("other")
@@ -156,8 +155,7 @@ struct DoubtTests {
         }
     }
 
-    @Test("what Apple confirmed to have deleted, and lists all the same, is deleted again")
-    func deletedAgain() async throws {
+    @Test func `what Apple confirmed to have deleted, and lists all the same, is deleted again`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("other")
@@ -171,8 +169,7 @@ struct DoubtTests {
         }
     }
 
-    @Test("the late news that an earlier channel is gone does not touch the one in its place")
-    func lateNews() async throws {
+    @Test func `the late news that an earlier channel is gone does not touch the one in its place`() async throws {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()

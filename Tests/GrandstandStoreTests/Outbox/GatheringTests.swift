@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What comes while a place is taken goes together, and one item's trouble is its own.
-@Suite("Outbox: gathering", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct GatheringTests {
     /// Works that were begun, each held until it is let go.
     private final class Works: Sendable {
@@ -73,8 +73,10 @@ struct GatheringTests {
         return (first, second, third)
     }
 
-    @Test("one alone goes at once; what comes meanwhile goes together, in order, as much as fits; each has its answer")
-    func together() async throws {
+    @Test
+    func `one alone goes at once; what comes meanwhile goes together, in order, as much as fits; each has its answer`()
+        async throws
+    {
         let works = Works()
         let gathering = Self.gathering(works, limit: 3)
         async let first = gathering.run(1)
@@ -90,8 +92,7 @@ struct GatheringTests {
         #expect(works.begun == [[1], [2, 3, 4], [5]])
     }
 
-    @Test("as many works at a time as there are places")
-    func places() async throws {
+    @Test func `as many works at a time as there are places`() async throws {
         let works = Works()
         let gathering = Self.gathering(works, places: 2)
         async let first = gathering.run(1)
@@ -105,8 +106,7 @@ struct GatheringTests {
         #expect(try await gathering.run(4) == 40)
     }
 
-    @Test("another place is taken only beside what takes long")
-    func patience() async throws {
+    @Test func `another place is taken only beside what takes long`() async throws {
         let works = Works()
         let gathering = Self.gathering(works, places: 2, patience: .seconds(3_600))
         async let first = gathering.run(1)
@@ -118,8 +118,7 @@ struct GatheringTests {
         #expect(works.begun == [[1], [2]])
     }
 
-    @Test("who waits behind what takes long goes beside it, also when nobody else comes")
-    func watched() async throws {
+    @Test func `who waits behind what takes long goes beside it, also when nobody else comes`() async throws {
         let works = Works()
         let gathering = Self.gathering(works, places: 2, patience: .milliseconds(1))
         async let first = gathering.run(1)
@@ -130,8 +129,7 @@ struct GatheringTests {
         #expect(try await [first, second] == [10, 20])
     }
 
-    @Test("an item that cannot be done spoils its own answer only")
-    func spoiled() async throws {
+    @Test func `an item that cannot be done spoils its own answer only`() async throws {
         let works = Works()
         let gathering = Self.gathering(works) { if $0.contains(3) { throw Refused(items: $0) } }
         let (first, second, third) = try await Self.twoBehindOne(gathering, works)
@@ -142,8 +140,7 @@ struct GatheringTests {
         #expect(works.begun == [[1], [2, 3], [2], [3]])
     }
 
-    @Test("what ails everyone is everyone's answer, and nothing is done twice")
-    func away() async throws {
+    @Test func `what ails everyone is everyone's answer, and nothing is done twice`() async throws {
         let works = Works()
         let gathering = Self.gathering(works) { if $0.contains(3) { throw Away() } }
         let (first, second, third) = try await Self.twoBehindOne(gathering, works)

@@ -5,10 +5,12 @@ internal import GrandstandStore
 internal import GrandstandTestKit
 internal import Testing
 
-@Suite("History: forgotten by age, in steps", .timeLimit(.minutes(1)))
+/// Forgotten by age, in steps.
+@Suite(.timeLimit(.minutes(1)))
 struct HistoryTests {
-    @Test("what is settled and old goes, oldest first; what waits, is young, or is an event's newest stays")
-    func prune() async throws {
+    @Test func `what is settled and old goes, oldest first; what waits, is young, or is an event's newest stays`()
+        async throws
+    {
         try await withDatabase { database in
             let stores = Stores(database)
             let history = PostgresHistory(database.database)
@@ -38,8 +40,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("a scheduled broadcast is not history, however long ago it was accepted")
-    func scheduled() async throws {
+    @Test func `a scheduled broadcast is not history, however long ago it was accepted`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

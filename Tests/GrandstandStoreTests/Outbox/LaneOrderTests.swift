@@ -9,7 +9,7 @@ internal import Testing
 
 /// Lanes are locked in order of their IDs, by everything that needs several: each test holds the lowest lane, lets the
 /// work come to wait for it, and then asks for all others. Whoever has locked one of those before the lowest deadlocks.
-@Suite("Outbox: the order of locks", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct LaneOrderTests {
     /// Audiences whose lanes rise in this order; a set of so many is as good as never in that order.
     private static func audiences() throws -> [Audience] {
@@ -41,8 +41,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test("audiences are removed while their messages are settled")
-    func removal() async throws {
+    @Test func `audiences are removed while their messages are settled`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(audiences: Self.audiences()))
             try await stepping(stores) { try await stores.put(.sample()) }
@@ -50,8 +49,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test("audiences come back while others go")
-    func comeback() async throws {
+    @Test func `audiences come back while others go`() async throws {
         try await withStores { stores in
             let audiences = try Self.audiences()
             try await stores.open(audiences: audiences)
@@ -64,8 +62,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test("broadcasts for an event and for a channel of its own share a transaction")
-    func bothKinds() async throws {
+    @Test func `broadcasts for an event and for a channel of its own share a transaction`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(at: stores.now))
             let task = try await stores.channels.reserve(
@@ -85,8 +82,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test("a reconciliation marks channels as missing")
-    func missing() async throws {
+    @Test func `a reconciliation marks channels as missing`() async throws {
         try await withStores { stores in
             for n in 1...12 { try await stores.open("match-\(n)") }
             let run = try await stores.reconciliations.begin(
@@ -102,8 +98,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test("events that are overdue are closed")
-    func overdue() async throws {
+    @Test func `events that are overdue are closed`() async throws {
         try await withStores { stores in
             try await stores.put(
                 .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: Self.audiences().reversed()))

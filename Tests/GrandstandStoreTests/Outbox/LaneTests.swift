@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: lanes")
 struct LaneTests {
-    @Test("one message of a lane is under way, in order of acceptance")
-    func oneHead() async throws {
+    @Test func `one message of a lane is under way, in order of acceptance`() async throws {
         try await withStores { stores in
             try await stores.open()
             // Alerts, so that none gives way to the next.
@@ -24,8 +22,9 @@ struct LaneTests {
         }
     }
 
-    @Test("a waiting update without alert gives way to a newer one; one with an alert does not; the end is last")
-    func supersede() async throws {
+    @Test func `a waiting update without alert gives way to a newer one; one with an alert does not; the end is last`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let requests: [BroadcastRequest] = [
@@ -46,8 +45,7 @@ struct LaneTests {
         }
     }
 
-    @Test("what is on its way stays on its way: newer state waits behind it")
-    func underWay() async throws {
+    @Test func `what is on its way stays on its way: newer state waits behind it`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -63,8 +61,7 @@ struct LaneTests {
         }
     }
 
-    @Test("an end closes the lane: updates, ends and scheduled sends after it are refused")
-    func fence() async throws {
+    @Test func `an end closes the lane: updates, ends and scheduled sends after it are refused`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.end())
@@ -77,8 +74,7 @@ struct LaneTests {
         }
     }
 
-    @Test("an end for some audiences closes theirs; the event is over with the last of them")
-    func partialEnd() async throws {
+    @Test func `an end for some audiences closes theirs; the event is over with the last of them`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             let key = try await stores.open(audiences: audiences)
@@ -95,8 +91,7 @@ struct LaneTests {
         }
     }
 
-    @Test("the timestamp rises with every message of a lane, also faster than one a second")
-    func timestamps() async throws {
+    @Test func `the timestamp rises with every message of a lane, also faster than one a second`() async throws {
         try await withStores { stores in
             try await stores.open()
             var sent: [Int] = []
@@ -112,8 +107,7 @@ struct LaneTests {
         }
     }
 
-    @Test("the first message goes at once, the next at the tick, and it is the newest then")
-    func laneInterval() async throws {
+    @Test func `the first message goes at once, the next at the tick, and it is the newest then`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -131,8 +125,7 @@ struct LaneTests {
         }
     }
 
-    @Test("what waited behind a message under way goes at the tick, too")
-    func laneIntervalBehind() async throws {
+    @Test func `what waited behind a message under way goes at the tick, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -147,8 +140,7 @@ struct LaneTests {
         }
     }
 
-    @Test("lanes do not wait for one another, and a claim takes no more than it was asked to")
-    func manyLanes() async throws {
+    @Test func `lanes do not wait for one another, and a claim takes no more than it was asked to`() async throws {
         try await withStores { stores in
             for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What holds of a lane whatever is accepted, withdrawn, refused for now and lost on the way. A failure names its seed.
-@Suite("Outbox: a lane's world", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct LaneWorldTests {
     @Test func `whatever happens, what is sent is the newest state, fresh alerts, and nothing withdrawn`() async throws
     {

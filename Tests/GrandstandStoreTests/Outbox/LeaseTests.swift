@@ -6,12 +6,12 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: leases")
 struct LeaseTests {
     private let other = UUID()
 
-    @Test("when a lease ends, another replica gets the same message: same bytes, timestamp and request ID")
-    func leaseEnds() async throws {
+    @Test func `when a lease ends, another replica gets the same message: same bytes, timestamp and request ID`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
@@ -27,8 +27,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("what a dead replica left gives way to newer state like anything else that waits")
-    func newerAfterDeath() async throws {
+    @Test func `what a dead replica left gives way to newer state like anything else that waits`() async throws {
         try await withStores { stores in
             try await stores.open()
             let left = try await stores.accept(.update(#"{"n":1}"#))
@@ -42,8 +41,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("a verdict whose lease has gone to another replica changes nothing")
-    func lateVerdict() async throws {
+    @Test func `a verdict whose lease has gone to another replica changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -60,8 +58,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("a replica's own late verdict does not free the lane under its next message")
-    func ownLateVerdict() async throws {
+    @Test func `a replica's own late verdict does not free the lane under its next message`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -78,8 +75,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("release gives back at once and uncharged")
-    func release() async throws {
+    @Test func `release gives back at once and uncharged`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -93,8 +89,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("a new channel does not free a lane whose message is still under way to the old one")
-    func reconnectedUnderWay() async throws {
+    @Test func `a new channel does not free a lane whose message is still under way to the old one`() async throws {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()

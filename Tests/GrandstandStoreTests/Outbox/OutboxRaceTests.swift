@@ -6,10 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: races", .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct OutboxRaceTests {
-    @Test("claimers at once never get the same lane, and between them get all")
-    func claimers() async throws {
+    @Test func `claimers at once never get the same lane, and between them get all`() async throws {
         try await withStores { stores in
             let lanes = 20
             for n in 1...lanes { try await stores.put(.sample("match-\(n)")) }
@@ -29,8 +28,7 @@ struct OutboxRaceTests {
         }
     }
 
-    @Test("accept and settle racing on one lane lose nothing")
-    func acceptAndSettle() async throws {
+    @Test func `accept and settle racing on one lane lose nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":0}"#))
@@ -51,8 +49,7 @@ struct OutboxRaceTests {
         }
     }
 
-    @Test("accept, connect, claim and cancel racing over many events end in states that add up")
-    func everythingAtOnce() async throws {
+    @Test func `accept, connect, claim and cancel racing over many events end in states that add up`() async throws {
         try await withStores { stores in
             let keys = (1...12).map { "match-\($0)" }
             for key in keys { try await stores.put(.sample(key)) }

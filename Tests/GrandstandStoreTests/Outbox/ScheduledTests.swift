@@ -6,14 +6,14 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: scheduled broadcasts")
 struct ScheduledTests {
     private func promote(_ stores: Stores, limit: Int = 100) async throws -> Int {
         try await stores.outbox.promote(now: stores.now, limit: limit, plan: Stores.plan)
     }
 
-    @Test("a scheduled broadcast waits for its time, then goes like any other, its expiration counted from then")
-    func promotes() async throws {
+    @Test func `a scheduled broadcast waits for its time, then goes like any other, its expiration counted from then`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -33,8 +33,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("everything that was asked for survives the wait")
-    func survives() async throws {
+    @Test func `everything that was asked for survives the wait`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -57,8 +56,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("many go in the order of their times, a bounded number in one go")
-    func order() async throws {
+    @Test func `many go in the order of their times, a bounded number in one go`() async throws {
         try await withStores { stores in
             try await stores.open()
             for n in [3, 1, 2] {
@@ -72,8 +70,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("a time that has passed already is now")
-    func past() async throws {
+    @Test func `a time that has passed already is now`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update(sendAt: stores.now))
@@ -82,8 +79,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("what comes due after the end is not sent, and says why")
-    func afterEnd() async throws {
+    @Test func `what comes due after the end is not sent, and says why`() async throws {
         try await withStores { stores in
             try await stores.open()
             let scheduled = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
@@ -99,8 +95,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("it can be withdrawn before its time, and goes with its event")
-    func withdrawn() async throws {
+    @Test func `it can be withdrawn before its time, and goes with its event`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -116,8 +111,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test("a dismissal counts from when the end is sent")
-    func dismissal() async throws {
+    @Test func `a dismissal counts from when the end is sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             let sendAt = stores.now.addingTimeInterval(3_600)

@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: settle")
 struct SettleTests {
-    @Test("a retry waits for its time and repeats every byte, with one more attempt")
-    func retry() async throws {
+    @Test func `a retry waits for its time and repeats every byte, with one more attempt`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -34,8 +32,9 @@ struct SettleTests {
         }
     }
 
-    @Test("a retry is given up as soon as newer state waits: when it is settled, and when the newer comes later")
-    func retryGivenUp() async throws {
+    @Test func `a retry is given up as soon as newer state waits: when it is settled, and when the newer comes later`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -56,8 +55,8 @@ struct SettleTests {
         }
     }
 
-    @Test("a refusal for good and a deadline that would pass settle the delivery and free the lane")
-    func final() async throws {
+    @Test func `a refusal for good and a deadline that would pass settle the delivery and free the lane`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let refused = try await stores.accept(.update())
@@ -75,8 +74,7 @@ struct SettleTests {
         }
     }
 
-    @Test("what waited beyond its deadline is marked, not sent")
-    func expired() async throws {
+    @Test func `what waited beyond its deadline is marked, not sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             let short = try await stores.accept(.update(#"{"n":1}"#, alert: "{}", expiresIn: 10))
@@ -90,8 +88,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a batch settles every lane it names")
-    func batch() async throws {
+    @Test func `a batch settles every lane it names`() async throws {
         try await withStores { stores in
             for n in 1...3 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()

@@ -8,7 +8,6 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What is true after a withdrawal: what was true before the broadcast, as far as nothing of it was sent.
-@Suite("Outbox: what a withdrawal leaves")
 struct TakingBackTests {
     private func withdraw(_ broadcast: Broadcast, _ stores: Stores) async throws -> Bool? {
         try await stores.outbox.cancel(broadcast.id, now: stores.now)
@@ -25,8 +24,7 @@ struct TakingBackTests {
         try await stores.events.event(.sample(), now: stores.now)?.state
     }
 
-    @Test("lookups show the content before it, over several withdrawals, down to none")
-    func content() async throws {
+    @Test func `lookups show the content before it, over several withdrawals, down to none`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -41,8 +39,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("each audience goes back to its own content")
-    func audiences() async throws {
+    @Test func `each audience goes back to its own content`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -57,8 +54,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("an update that it had replaced unsent goes after all")
-    func goesAfterAll() async throws {
+    @Test func `an update that it had replaced unsent goes after all`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -73,8 +69,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("it waits for its channel again, or for what is under way, and its time may be over")
-    func goesInItsState() async throws {
+    @Test func `it waits for its channel again, or for what is under way, and its time may be over`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let first = try await stores.accept(.update(#"{"n":1}"#, expiresIn: 10))
@@ -99,8 +94,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("one that was replaced can be withdrawn, and does not come back")
-    func replaced() async throws {
+    @Test func `one that was replaced can be withdrawn, and does not come back`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -114,8 +108,10 @@ struct TakingBackTests {
         }
     }
 
-    @Test("a queued end: the event is live again, its lookups answer, what it had replaced goes, another end may come")
-    func end() async throws {
+    @Test
+    func `a queued end: the event is live again, its lookups answer, what it had replaced goes, another end may come`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let update = try await stores.accept(.update(#"{"n":1}"#))
@@ -142,8 +138,9 @@ struct TakingBackTests {
         }
     }
 
-    @Test("the last audience's end: the event goes on for it alone, and the other's channel retires in peace")
-    func lastEnd() async throws {
+    @Test func `the last audience's end: the event goes on for it alone, and the other's channel retires in peace`()
+        async throws
+    {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -162,8 +159,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("a withdrawn end does not open what its organiser closed meanwhile")
-    func closed() async throws {
+    @Test func `a withdrawn end does not open what its organiser closed meanwhile`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let end = try await stores.accept(.end())
@@ -177,8 +173,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("the end of a channel without an event can be withdrawn too")
-    func channel() async throws {
+    @Test func `the end of a channel without an event can be withdrawn too`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -198,8 +193,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test("withdrawn or sent, never both, when both are tried at once")
-    func race() async throws {
+    @Test func `withdrawn or sent, never both, when both are tried at once`() async throws {
         try await withStores { stores in
             try await stores.open()
             for n in 1...40 {

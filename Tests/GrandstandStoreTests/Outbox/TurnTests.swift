@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: whose turn it is")
+/// Whose turn it is.
 struct TurnTests {
     /// Opens `count` events of an app and accepts an update for each.
     private func burst(
@@ -20,8 +20,7 @@ struct TurnTests {
         for key in keys { try await stores.accept(.update(priority: priority), for: key) }
     }
 
-    @Test("another app's message goes with the next claim, however many lanes a burst has")
-    func apps() async throws {
+    @Test func `another app's message goes with the next claim, however many lanes a burst has`() async throws {
         try await withStores { stores in
             try await burst(40, of: "com.example.Large", stores)
             stores.clock.advance(by: 1)
@@ -34,8 +33,7 @@ struct TurnTests {
         }
     }
 
-    @Test("more apps than places: some now, the others next, none twice")
-    func manyApps() async throws {
+    @Test func `more apps than places: some now, the others next, none twice`() async throws {
         try await withStores { stores in
             for n in 1...7 { try await burst(2, of: "com.example.App\(n)", stores) }
             var taken: [String: Int] = [:]
@@ -49,8 +47,9 @@ struct TurnTests {
         }
     }
 
-    @Test("an end and what has priority 10 go before the app's other messages, then those due longest")
-    func urgency() async throws {
+    @Test func `an end and what has priority 10 go before the app's other messages, then those due longest`()
+        async throws
+    {
         try await withStores { stores in
             for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()
@@ -69,8 +68,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a lane is as urgent as what waits on it")
-    func urgencyPasses() async throws {
+    @Test func `a lane is as urgent as what waits on it`() async throws {
         try await withStores { stores in
             try await stores.put(.sample("match-1"))
             try await stores.put(.sample("match-2"))
@@ -86,8 +84,7 @@ struct TurnTests {
         }
     }
 
-    @Test("an environment's lanes are claimed for its host alone")
-    func environments() async throws {
+    @Test func `an environment's lanes are claimed for its host alone`() async throws {
         try await withStores { stores in
             try await burst(2, of: "com.example.Goal", stores)
             try await burst(3, of: "com.example.Goal", stores, in: .development)
@@ -98,8 +95,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a replica at work keeps its lanes; another's call changes nothing")
-    func heartbeat() async throws {
+    @Test func `a replica at work keeps its lanes; another's call changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
@@ -114,8 +110,7 @@ struct TurnTests {
         }
     }
 
-    @Test("when APNs says when, newer state waits, too")
-    func retryAfter() async throws {
+    @Test func `when APNs says when, newer state waits, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -132,8 +127,9 @@ struct TurnTests {
         }
     }
 
-    @Test("timestamps run an hour ahead of the clock at most: then the lane waits for it, and the newest goes")
-    func timestampLead() async throws {
+    @Test func `timestamps run an hour ahead of the clock at most: then the lane waits for it, and the newest goes`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())

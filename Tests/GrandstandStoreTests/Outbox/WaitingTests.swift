@@ -6,10 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: before the channel is there")
+/// Before the channel is there.
 struct WaitingTests {
-    @Test("what waits for a channel goes when it is there, the newest only")
-    func waits() async throws {
+    @Test func `what waits for a channel goes when it is there, the newest only`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -29,8 +28,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("what waits for a channel expires in its time, and the lane sleeps until then")
-    func expires() async throws {
+    @Test func `what waits for a channel expires in its time, and the lane sleeps until then`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let accepted = try await stores.accept(.update(expiresIn: 60))
@@ -42,8 +40,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("an end accepted before the channel was made still gets one, and is sent")
-    func endFirst() async throws {
+    @Test func `an end accepted before the channel was made still gets one, and is sent`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let end = try await stores.accept(.end())
@@ -53,8 +50,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("what waits when the event is cancelled is cancelled")
-    func cancelled() async throws {
+    @Test func `what waits when the event is cancelled is cancelled`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             let accepted = try await stores.accept(.update())

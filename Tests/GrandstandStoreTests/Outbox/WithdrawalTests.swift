@@ -6,10 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite("Outbox: withdrawal")
 struct WithdrawalTests {
-    @Test("a broadcast of which nothing was sent can be withdrawn, twice is no harm")
-    func withdraws() async throws {
+    @Test func `a broadcast of which nothing was sent can be withdrawn, twice is no harm`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -21,8 +19,9 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("one that is under way, was tried, was sent or given back cannot; an unknown one is unknown")
-    func tooLate() async throws {
+    @Test func `one that is under way, was tried, was sent or given back cannot; an unknown one is unknown`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let tried = try await stores.accept(.update(alert: "{}"))
@@ -40,8 +39,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("sent to one audience, it cannot be withdrawn from the other")
-    func partlySent() async throws {
+    @Test func `sent to one audience, it cannot be withdrawn from the other`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -53,8 +51,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("a message under way when its event is cancelled is settled, and not tried again")
-    func cancelledUnderWay() async throws {
+    @Test func `a message under way when its event is cancelled is settled, and not tried again`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -69,8 +66,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("a message given back after its event was cancelled is cancelled")
-    func releasedAfterCancellation() async throws {
+    @Test func `a message given back after its event was cancelled is cancelled`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let accepted = try await stores.accept(.update())

@@ -8,13 +8,13 @@ internal import Testing
 
 /// A season is declared within a minute of the installation: statistics, and the plans of every open connection, are of
 /// the tables as they were when they had a few rows.
-@Suite("Plans: declaring a season in a new database", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct DeclarationPlanTests {
     /// Rows a step may read for a handful of events.
     private static let bound = 100
 
-    @Test("statements and triggers read the rows of their event", arguments: [0, 3])
-    func declaring(analyzedWith few: Int) async throws {
+    @Test(arguments: [0, 3])
+    func `statements and triggers read the rows of their event`(analyzedWith few: Int) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

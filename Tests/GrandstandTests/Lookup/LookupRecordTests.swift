@@ -1,0 +1,70 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Testing
+
+@testable internal import Grandstand
+
+struct LookupRecordTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func record(
+        channelID: String? = "abc=", startsAt: Date? = nil, firstUpdateAt: Date? = nil, endedAt: Date? = nil,
+        cancelledAt: Date? = nil
+    ) -> LookupRecord {
+        LookupRecord(
+            topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored, channelID: channelID,
+            startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt, cancelledAt: cancelledAt)
+    }
+
+    private func ask(_ record: LookupRecord, at now: Date? = nil) throws -> LookupAnswer {
+        record.answer(of: try #require(EventKey(rawValue: "derby")), now: now ?? self.now)
+    }
+
+    private func text(_ answer: LookupAnswer?) -> String? {
+        guard case .found(let body) = answer else { return nil }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+
+    @Test func `the body is the interface's, byte for byte, and the tag is of its bytes`() throws {
+        let answer = try ask(record(startsAt: now.addingTimeInterval(0.5), firstUpdateAt: now))
+        #expect(
+            text(answer)
+                == #"{"eventKey":"derby","channelId":"abc=","storagePolicy":"noMessageStored","state":"live","#
+                + #""startsAt":"2023-11-14T22:13:20.500Z","endsAt":null}"#)
+        guard case .found(let body) = answer else { return }
+        #expect(body.tag == EntityTag(of: body.bytes))
+    }
+
+    @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
+        #expect(try ask(record(channelID: nil)) == .pending)
+        #expect(try ask(record(endedAt: now)) == .over)
+        #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over)
+    }
+
+    @Test func `an event becomes live at its start, with another tag, and stays so`() throws {
+        let start = now.addingTimeInterval(60)
+        let record = record(startsAt: start)
+        let before = try ask(record)
+        #expect(try ask(record, at: start.addingTimeInterval(-0.001)) == before)
+        #expect(text(before)?.contains("scheduled") == true)
+        let after = try ask(record, at: start)
+        #expect(text(after)?.contains("live") == true)
+        #expect(after != before)
+        #expect(try ask(record, at: start.addingTimeInterval(1)) == after)
+    }
+
+    @Test(arguments: [("TAG", true), ("\"x\", TAG", true), ("W/TAG", true), ("*", true), ("\"x\"", false), ("", false)])
+    func `If-None-Match names the tag strongly, weakly, in a list, or as anything`(_ header: String, _ matches: Bool) {
+        let tag = EntityTag(of: Array("body".utf8))
+        #expect(tag.matches(header.replacing("TAG", with: tag.text)) == matches)
+        #expect(tag != EntityTag(of: Array("bodz".utf8)))
+    }
+
+    @Test func `a name is asked for once a second, all names together as often as the budget says`() {
+        var questions = RecentQuestions<String>(keep: 1, perSecond: 2, capacity: 2, now: now)
+        let asked = [("a", 0), ("a", 0.9), ("b", 0.9), ("c", 0.9), ("d", 0.9), ("a", 3)].map { name, seconds in
+            questions.mayAsk(name, now: now.addingTimeInterval(seconds))
+        }
+        #expect(asked == [true, false, true, true, false, true])
+    }
+}
