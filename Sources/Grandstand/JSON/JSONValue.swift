@@ -32,18 +32,6 @@ package struct JSONValue: Sendable {
 
     package var bytes: [UInt8] { Array(source) }
 
-    /// An object's member; `nil` when it has none of that name, and of any other value.
-    package subscript(name: String) -> JSONValue? {
-        guard case .object(let members) = kind else { return nil }
-        return members.first { $0.name == name }?.value
-    }
-
-    /// A string's text; `nil` of any other value.
-    package var string: String? { if case .string(let text) = kind { text } else { nil } }
-
-    /// An array's elements; none of any other value.
-    package var elements: [JSONValue] { if case .array(let elements) = kind { elements } else { [] } }
-
     /// What a refusal calls a value of this kind.
     package var kindName: String {
         switch kind {

@@ -30,8 +30,8 @@ struct ReconciliationFinding {
     /// Unmanaged channels first seen by this run. Reports write all their times alike, so texts compare as times do.
     private var newUnmanaged: Int {
         guard let startedAt = report?["startedAt"]?.string else { return 0 }
-        return report?["unmanaged"]?.elements.count { ($0["firstSeenAt"]?.string ?? "") >= startedAt } ?? 0
+        return report?["unmanaged"]?.elements?.count { ($0["firstSeenAt"]?.string ?? "") >= startedAt } ?? 0
     }
 
-    private func count(_ list: String) -> Int { report?[list]?.elements.count ?? 0 }
+    private func count(_ list: String) -> Int { report?[list]?.elements?.count ?? 0 }
 }
