@@ -23,8 +23,8 @@ struct ServerSettings: Sendable {
         var settings = [
             "listen_addresses=", "port=5432", "unix_socket_directories=\(layout.socketFolder)",
             "unix_socket_permissions=0700",
-            // Small: one service on one machine. 100 connections are a few pools and an administrator.
-            "max_connections=100", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off", "autovacuum=on",
+            // Small: one machine. 250 connections are the pools of some servers (about 30 each at most) and an administrator.
+            "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off", "autovacuum=on",
             // Errors of statements go to the client, which logs them; here they would only fill the disk.
             "logging_collector=off", "log_destination=stderr", "log_min_messages=log", "log_checkpoints=off",
             "log_line_prefix=%m [%p] ", "log_timezone=UTC",

@@ -28,7 +28,7 @@ struct PostgresClusterTests {
                 select name, setting from pg_settings
                 where name in ('listen_addresses', 'server_encoding', 'jit', 'max_connections') order by name
                 """)
-            #expect(settings == "jit|off\nlisten_addresses|\nmax_connections|100\nserver_encoding|UTF8")
+            #expect(settings == "jit|off\nlisten_addresses|\nmax_connections|250\nserver_encoding|UTF8")
             let order = "select datcollate from pg_database where datname = current_database()"
             let collation = try await Workshop.ask(connection, order)
             #expect(collation == "C")

@@ -1,4 +1,4 @@
-package import APNsWire
+internal import APNsWire
 package import FoundationEssentials
 
 extension Lane {

@@ -1,4 +1,4 @@
-package import APNsWire
+internal import APNsWire
 package import FoundationEssentials
 
 /// The messages of one channel, in order: at most one is under way, and the newest state wins.

@@ -1,0 +1,263 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// The verbs of a lane, so that a mutant can do one of them wrong.
+struct LaneVerbs {
+    var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
+    var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
+    var settle: (inout Lane, Settlement, UUID, Date) -> Void = { _ = $0.settle($1, by: $2, at: $3) }
+    var withdraw: (inout Lane, UUID, Date) -> Bool = { $0.withdraw($1, at: $2) }
+    var due: (Lane, Date) -> Date? = { $0.due(at: $1) }
+}
+
+/// A random history of one lane, and a naive model beside it: the list of all that was asked of it, in order. What may go
+/// is worked out anew from that list each time; the lane must agree.
+struct LaneHistory {
+    /// A message as the model knows it.
+    private struct Order {
+        let message: LaneMessage
+        /// When its last attempt may be repeated.
+        var retryAt: Date?
+        var isWithdrawn = false
+        /// Its content, or its alert, left.
+        var left = false
+        var isDone = false
+    }
+
+    private var random: SplitMix64
+    private let verbs: LaneVerbs
+    private let interval: TimeInterval
+    private(set) var lane: Lane
+    private var now = sceneTime
+    private let replicas: [UUID]
+    private var orders: [Order] = []
+    private var underWay: (message: LaneMessage, replica: UUID, until: Date)?
+    private var forms: [UUID: LaneMessage] = [:]
+    private var lastTimestamp = 0
+    private var lastContent = -1
+    private var lastTake: Date?
+    private var heldUntil: Date?
+    /// What the lane did wrong.
+    private(set) var fault: String?
+    private(set) var story: [String] = []
+    private(set) var seen: Set<String> = []
+
+    init(seed: UInt64, verbs: LaneVerbs = LaneVerbs()) {
+        random = SplitMix64(state: seed)
+        self.verbs = verbs
+        interval = random.pick([0, 1, 5])
+        replicas = [random.uuid(), random.uuid()]
+        let audience = Audience(
+            bundleID: BundleID(rawValue: "com.example.Goal")!, environment: .production, storagePolicy: random.policy())
+        let channel = Lane.Channel(id: random.uuid(), channelID: "channel", takesMessages: true)
+        lane = Lane(id: 1, audience: audience, channel: random.chance(0.8) ? channel : nil)
+    }
+
+    mutating func run(steps: Int) {
+        for _ in 0..<steps where fault == nil { step() }
+        if lane.channel == nil { connect() }
+        if fault == nil { drain() }
+    }
+
+    private mutating func step() {
+        switch Int.random(in: 0..<22, using: &random) {
+        case 0..<7: accept()
+        case 7..<13: take()
+        case 13..<16: settle()
+        case 16..<18: withdraw()
+        case 18: if lane.channel == nil { connect() }
+        default: now += random.pick([0.25, 1, 1, 6, 20, 600])
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func accept() {
+        let isEnd = random.chance(0.04)
+        guard lane.fencedAt == nil else {
+            return expect(orders.contains { $0.message.isEnd && !$0.isWithdrawn }, "fenced without an end")
+        }
+        let expires = now + random.pick([4, 30, 28_800, 28_800])
+        let alerts = !isEnd && random.chance(0.4)
+        let message = LaneMessage(
+            id: orders.count + 1, broadcast: random.uuid(), isEnd: isEnd, priority: alerts ? .immediate : .powerAware,
+            plainPriority: isEnd ? .immediate : .powerAware, alerting: alerts,
+            ringsUntil: alerts ? min(expires, now + 900) : nil, expiresAt: expires, requestID: random.uuid(),
+            contentBytes: random.pick([100, 5_000]), alertBytes: alerts ? 50 : nil)
+        story.append(
+            "accept \(orders.count + 1)\(isEnd ? " end" : alerts ? " alert" : "") for \(expires.timeIntervalSince(now))"
+        )
+        orders.append(Order(message: message))
+        verbs.accept(&lane, message, now)
+    }
+
+    private mutating func connect() {
+        story.append("connect")
+        lane.connect(Lane.Channel(id: random.uuid(), channelID: "channel", takesMessages: true))
+    }
+
+    private mutating func take() {
+        let replica = random.pick(replicas)
+        let claim = LaneClaim(
+            environment: .production, limit: 1, replica: replica, at: now, leasedUntil: now + 5, laneInterval: interval)
+        let isIdle = underWay.map { $0.until <= now } ?? true
+        // Whoever had a lease that is over has lost the lane, also if nothing goes now.
+        if isIdle { underWay = nil }
+        let wanted = isIdle ? expected() : nil
+        var generator = random
+        let taken = verbs.take(&lane, claim) { generator.uuid() }
+        random = generator
+        guard let taken else {
+            if let wanted { fail("\(wanted) should go") }
+            return
+        }
+        expect(isIdle, "two under way")
+        expect(lane.channel != nil, "goes without a channel")
+        expect(wanted.map { $0 == taken.id } ?? true, "\(taken.id ?? 0) goes instead of \(wanted ?? 0)")
+        expect(lastTake.map { now >= $0 + interval } ?? true, "too soon after the one before")
+        expect(heldUntil.map { now >= $0 } ?? true, "APNs said later")
+        check(taken)
+        story.append("take \(taken.id ?? 0)")
+        lastTake = now
+        underWay = (taken, replica, now + 5)
+    }
+
+    /// The message that has to go now, from all that was asked for; `nil`: none, or it has to wait.
+    private func expected() -> Int? {
+        guard lane.channel != nil, lastTake.map({ $0 + interval <= now }) ?? true, heldUntil.map({ $0 <= now }) ?? true
+        else { return nil }
+        let newest = orders.lastIndex { !$0.isWithdrawn }
+        let next = orders.indices.first { index in
+            let order = orders[index]
+            guard !order.isDone, !order.isWithdrawn, order.message.expiresAt > now else { return false }
+            return index == newest || order.message.isEnd || order.message.alerting && order.message.ringsUntil! > now
+        }
+        guard let next, let newest else { return nil }
+        // A repetition waits for its time, unless there is something newer to say.
+        let isRepeatable = orders[next].retryAt.map { $0 <= now } ?? true
+        let alive = orders[newest].isDone || orders[newest].message.expiresAt <= now ? next : newest
+        return isRepeatable || form(of: next, before: alive) != nil ? next + 1 : nil
+    }
+
+    /// What is new since the last attempt of a message; `nil`: nothing.
+    private func form(of index: Int, before newest: Int) -> String? {
+        guard let last = forms.values.filter({ $0.id == index + 1 }).max(by: { $0.timestamp! < $1.timestamp! }) else {
+            return nil
+        }
+        let (message, other) = (orders[index].message, orders[newest].message)
+        if last.alerting, message.ringsUntil! <= now { return "no alert" }
+        let fits = message.alerting && newest != index && (other.contentBytes ?? 0) + 50 <= 4_960
+        return fits && last.content != other.broadcast ? "newer content" : nil
+    }
+
+    private mutating func check(_ taken: LaneMessage) {
+        let order = orders[taken.id! - 1]
+        expect(!order.isWithdrawn && order.message.expiresAt > now, "\(taken.id!) is withdrawn or expired")
+        if taken.alerting { expect(order.message.ringsUntil! > now, "an old alert rings") }
+        let content = orders.firstIndex { $0.message.broadcast == taken.content } ?? -1
+        expect(content >= lastContent, "content \(content + 1) after \(lastContent + 1)")
+        expect(content < 0 || !orders[content].isWithdrawn, "withdrawn content goes")
+        if let earlier = forms[taken.requestID] {
+            expect(
+                earlier.timestamp == taken.timestamp && earlier.content == taken.content
+                    && earlier.alerting == taken.alerting, "a repetition differs")
+            expect(order.retryAt.map { now >= $0 } ?? true, "repeated too soon")
+            seen.insert("repeated")
+        } else {
+            expect(taken.timestamp! > lastTimestamp, "timestamp \(taken.timestamp!) after \(lastTimestamp)")
+            lastTimestamp = taken.timestamp!
+            if forms.values.contains(where: { $0.id == taken.id }) { seen.insert("another") }
+        }
+        if taken.contentOf != nil { seen.insert("carried") }
+        if order.message.alerting, !taken.alerting { seen.insert("stale") }
+        forms[taken.requestID] = taken
+        lastContent = content
+        orders[taken.id! - 1].left = true
+        if content >= 0 { orders[content].left = true }
+    }
+
+    private mutating func settle() {
+        guard let (message, replica, until) = underWay else { return }
+        underWay = nil
+        let verdict: Verdict =
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1, 2: .accepted(APNsReceipt(requestID: nil))
+            case 3: .retry(at: now + 3, reason: "ServiceUnavailable")
+            case 4: .throttled(until: now + 7, reason: "TooManyRequests")
+            default: .expired(reason: "lost")
+            }
+        if random.chance(0.15) {
+            // Its replica dies; what it would have said comes too late, when another has the lane.
+            story.append("lost")
+            now = max(now, until)
+            return
+        }
+        answer(message, verdict, replica)
+    }
+
+    private mutating func answer(_ message: LaneMessage, _ verdict: Verdict, _ replica: UUID) {
+        switch verdict {
+        case .accepted, .expired, .rejected: orders[message.id! - 1].isDone = true
+        case .throttled(let until, _):
+            heldUntil = until
+            orders[message.id! - 1].retryAt = until
+        case .retry(let time, _): orders[message.id! - 1].retryAt = time
+        case .channelDoubted: break
+        }
+        story.append("settle \(message.id!) \(verdict)")
+        let stranger = replicas.first { $0 != replica }!
+        let before = lane
+        verbs.settle(&lane, Settlement(delivery: message.id!, lane: 1, verdict: verdict, at: now), stranger, now)
+        expect(lane == before, "another replica's verdict counts")
+        verbs.settle(&lane, Settlement(delivery: message.id!, lane: 1, verdict: verdict, at: now), replica, now)
+        expect(lane.lease == nil, "still leased")
+    }
+
+    private mutating func withdraw() {
+        guard let index = orders.indices.suffix(4).randomElement(using: &random) else { return }
+        let isDone = verbs.withdraw(&lane, orders[index].message.broadcast, now)
+        story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
+        if isDone {
+            expect(!orders[index].left, "\(index + 1) left and is withdrawn")
+            orders[index].isWithdrawn = true
+            seen.insert(orders[index].message.isEnd ? "reopened" : "withdrawn")
+        }
+    }
+
+    /// Apple is well: what is left goes, each when it is due, and the newest state is what arrives last.
+    private mutating func drain() {
+        if let until = underWay?.until { now = max(now, until) }
+        underWay = nil
+        for _ in 0..<400 {
+            guard fault == nil, let due = verbs.due(lane, now) else { break }
+            now = max(now, due)
+            take()
+            if let (message, replica, _) = underWay {
+                underWay = nil
+                answer(message, .accepted(APNsReceipt(requestID: nil)), replica)
+            }
+        }
+        guard fault == nil else { return }
+        expect(lane.messages.allSatisfy(\.state.isSettled), "something waits for ever")
+        expect(verbs.due(lane, now) == nil && lane.lease == nil, "due with nothing to do")
+        let standing = orders.last { !$0.isWithdrawn }
+        expect(lane.newest == standing?.message.broadcast, "the newest is another one")
+        for (index, order) in orders.enumerated() {
+            let state = lane.messages[index].state
+            expect((state == .cancelled) == order.isWithdrawn, "\(index + 1) is \(state)")
+            if state == .superseded {
+                let isReplaced = orders[(index + 1)...].contains { !$0.isWithdrawn } || order.message.expiresAt <= now
+                expect(isReplaced, "\(index + 1) gave way to nothing")
+                expect(!order.message.isEnd, "an end gave way")
+            }
+        }
+        if let standing, standing.message.expiresAt > now, !standing.isDone { fail("the newest did not go") }
+    }
+
+    private mutating func expect(_ holds: Bool, _ words: String) {
+        if !holds { fail(words) }
+    }
+
+    private mutating func fail(_ words: String) { fault = fault ?? "\(words); \(story.suffix(24))" }
+}

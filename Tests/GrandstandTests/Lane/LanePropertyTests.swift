@@ -1,0 +1,129 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// What holds of every lane, whatever is accepted, withdrawn, refused for now and lost on the way. A failure names its
+/// seed.
+struct LanePropertyTests {
+    @Test func `a lane does what the list of all that was asked of it says`() throws {
+        var seen: Set<String> = []
+        for seed in UInt64(1)...4_000 {
+            var history = LaneHistory(seed: seed)
+            history.run(steps: 60)
+            try #require(history.fault == nil, "seed \(seed): \(history.fault ?? "")")
+            seen.formUnion(history.seen)
+        }
+        // Histories in which something never came to pass would show nothing of it.
+        #expect(seen == ["repeated", "another", "carried", "stale", "withdrawn", "reopened"])
+    }
+
+    /// A lane that does one thing wrong must be found out.
+    @Test(arguments: Mutant.allCases) func `a mutant does not survive`(_ mutant: Mutant) {
+        let isFound = (UInt64(1)...1_000).contains { seed in
+            var history = LaneHistory(seed: seed, verbs: mutant.verbs)
+            history.run(steps: 60)
+            return history.fault != nil
+        }
+        #expect(isFound)
+    }
+
+    enum Mutant: CaseIterable {
+        case nothingGivesWay, oldAlertsRing, sameTimestamp, forgetsLease, retriesAtOnce, anyReplicaSettles
+        case newRequestForRepetition, endIsWithdrawnInPart, keepsWithdrawnContent, dueWithoutWork, ignoresThrottling
+        case slowClock, leavesInterval
+
+        var verbs: LaneVerbs {
+            var verbs = LaneVerbs()
+            switch self {
+            case .nothingGivesWay:
+                verbs.accept = { lane, message, now in
+                    let before = lane.messages
+                    lane.accept(message, at: now)
+                    for index in before.indices { lane.messages[index].state = before[index].state }
+                }
+                verbs.take = { lane, claim, requestID in
+                    guard let head = lane.head else { return nil }
+                    var only = lane
+                    only.messages = [head]
+                    let taken = only.take(claim, requestID: requestID)
+                    if let index = lane.messages.firstIndex(where: { $0.id == head.id }) {
+                        lane.messages[index] = only.messages[0]
+                    }
+                    lane.lease = only.lease
+                    lane.readyAt = only.readyAt
+                    lane.lastTimestamp = only.lastTimestamp
+                    return taken
+                }
+            case .oldAlertsRing:
+                verbs.take = { lane, claim, requestID in
+                    var taken = lane.take(claim, requestID: requestID)
+                    if taken?.reason == "the alert was too old to ring" { taken?.alerting = true }
+                    return taken
+                }
+            case .sameTimestamp:
+                verbs.take = { lane, claim, requestID in
+                    let last = lane.lastTimestamp
+                    let taken = lane.take(claim, requestID: requestID)
+                    lane.lastTimestamp = last
+                    return taken
+                }
+            case .forgetsLease:
+                verbs.take = { lane, claim, requestID in
+                    lane.lease = nil
+                    return lane.take(claim, requestID: requestID)
+                }
+            case .retriesAtOnce:
+                verbs.settle = { lane, settlement, replica, now in
+                    _ = lane.settle(settlement, by: replica, at: now)
+                    for index in lane.messages.indices { lane.messages[index].nextAttemptAt = nil }
+                    lane.readyAt = nil
+                }
+            case .anyReplicaSettles:
+                verbs.settle = { lane, settlement, replica, now in
+                    _ = lane.settle(settlement, by: lane.lease?.replica ?? replica, at: now)
+                }
+            case .newRequestForRepetition:
+                verbs.take = { lane, claim, requestID in
+                    var taken = lane.take(claim, requestID: requestID)
+                    if taken?.attempts ?? 0 > 1 { taken?.requestID = requestID() }
+                    return taken
+                }
+            case .endIsWithdrawnInPart:
+                verbs.withdraw = { lane, broadcast, now in
+                    let fenced = lane.fencedAt
+                    let isDone = lane.withdraw(broadcast, at: now)
+                    lane.fencedAt = fenced
+                    return isDone
+                }
+            case .keepsWithdrawnContent:
+                verbs.withdraw = { lane, broadcast, now in
+                    let newest = lane.newest
+                    let isDone = lane.withdraw(broadcast, at: now)
+                    lane.newest = newest
+                    return isDone
+                }
+            case .dueWithoutWork: verbs.due = { lane, now in lane.due(at: now) ?? now }
+            case .ignoresThrottling:
+                verbs.settle = { lane, settlement, replica, now in
+                    let ready = lane.readyAt
+                    _ = lane.settle(settlement, by: replica, at: now)
+                    lane.readyAt = ready
+                }
+            case .slowClock:
+                verbs.take = { lane, claim, requestID in
+                    var early = claim
+                    early.at = claim.at - 40
+                    return lane.take(early, requestID: requestID)
+                }
+            case .leavesInterval:
+                verbs.take = { lane, claim, requestID in
+                    var hasty = claim
+                    hasty.laneInterval = 0
+                    return lane.take(hasty, requestID: requestID)
+                }
+            }
+            return verbs
+        }
+    }
+}
