@@ -6,7 +6,8 @@ struct SettingsPageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
     @Test func `the page names every variable the server reads, and no other`() throws {
-        let code = try ["Configuration", "Variables"].map { try Self.text("Sources/GrandstandApp/\($0).swift") }.joined()
+        let code = try ["Configuration", "Variables"].map { try Self.text("Sources/GrandstandApp/\($0).swift") }
+            .joined()
         let page = try Self.text("docs/settings.md")
         let read = Set(code.matches(of: /"((?:GRANDSTAND|DATABASE|HTTPS|NO)_[A-Z_]+)"/).map { String($0.output.1) })
         let server = try #require(page.split(separator: "## The command line").first)
