@@ -24,13 +24,6 @@ extension Lane {
         cancelWaiting(at: now)
     }
 
-    /// The audience is back before its channel has retired: its timestamps go on rising. One that had got its `end`
-    /// before it was removed stays fenced.
-    package mutating func reopen() {
-        if let fenced = fencedAt, let closed = closedAt, fenced >= closed { fencedAt = nil }
-        closedAt = nil
-    }
-
     /// What waited for the channel may go.
     package mutating func connect(_ channel: Channel) {
         self.channel = channel

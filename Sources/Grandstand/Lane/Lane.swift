@@ -4,7 +4,9 @@ package import FoundationEssentials
 /// The messages of one channel, in order: at most one is under way, and the newest state wins.
 ///
 /// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
-/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else changes a lane.
+/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back. Four statements still set single
+/// columns of the row by themselves: the clock that closes an event, an event or audience that comes back
+/// (`fencedAt`, `closedAt`), and a channel that is gone (`channel`).
 package struct Lane: Sendable, Hashable {
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {

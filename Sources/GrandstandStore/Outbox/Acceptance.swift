@@ -36,6 +36,8 @@ struct Acceptance {
     private var payloads: [UUID: BroadcastPayload] = [:]
     /// Lanes that took a message.
     private var reached: Set<Int> = []
+    /// The messages they took, in order of acceptance, those of a broadcast in the order of its event's audiences.
+    private var accepted: [(lane: Int, broadcast: UUID)] = []
     /// What leaves with the commit.
     private(set) var outgoing = Outgoing()
     /// Whom to wake after the commit.
@@ -100,6 +102,7 @@ struct Acceptance {
             let message = LaneMessage(id, plan, item, asked: intake.request.priority)
             lanes[lane]?.accept(message, at: now)
             reached.insert(lane)
+            accepted.append((lane, id))
             topics.insert(.lanes(item.audience.environment))
             return lanes[lane]?.messages.last.map { Delivery($0, item.audience) }
         }
@@ -145,10 +148,10 @@ struct Acceptance {
 
     // MARK: What is written
 
-    /// Messages to append, in order of acceptance.
+    /// Messages to append, in order.
     var appended: [(lane: Int, message: LaneMessage)] {
-        reached.sorted().flatMap { lane in
-            (lanes[lane]?.messages ?? []).lazy.filter { $0.id == nil }.map { (lane, $0) }
+        accepted.compactMap { lane, broadcast in
+            lanes[lane]?.messages.last { $0.broadcast == broadcast }.map { (lane, $0) }
         }
     }
 

@@ -83,7 +83,8 @@ extension PostgresOutbox {
             update channels c set doubted_at = \(now), reason = r.reason,
                 examine_at = greatest(\(now), c.confirmed_at + make_interval(secs => \(doubtRest)))
             from unnest(\(ids), \(ids.map { reasons[$0] })) as r(id, reason)
-            where c.id = r.id and c.id = any(\(ids)) and c.state in ('active', 'retiring') and c.doubted_at is null
+            where c.id = r.id and c.id = any(\(ids)) and c.state in \(Channel.State.sql(.takesMessages))
+                and c.doubted_at is null
             """
     }
 }

@@ -8,6 +8,17 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct AcceptTests {
+    @Test func `deliveries stand in the order of the event's audiences, however old their lanes are`() async throws {
+        try await withStores { stores in
+            let (old, new) = (try Audience.sample("com.example.Old"), try Audience.sample("com.example.New"))
+            try await stores.open(audiences: [old])
+            try await stores.open(audiences: [new, old])
+            let accepted = try await stores.accept(.update())
+            #expect(accepted.deliveries.map(\.bundleID) == [new.bundleID, old.bundleID])
+            #expect(try await stores.outbox.broadcast(accepted.id) == accepted)
+        }
+    }
+
     @Test func `accept, claim, settle: one message, answered as it stands in the database`() async throws {
         try await withStores { stores in
             try await stores.open()
