@@ -1,4 +1,16 @@
 
+CREATE TYPE public.activity_state AS ENUM (
+    'active',
+    'stale',
+    'ended',
+    'dismissed'
+);
+
+CREATE TYPE public.audience_delivery AS ENUM (
+    'channel',
+    'tokens'
+);
+
 CREATE TYPE public.audit_action AS ENUM (
     'app.registered',
     'app.changed',
@@ -65,13 +77,20 @@ CREATE TYPE public.key_scope AS ENUM (
     'lookup',
     'organise',
     'operate',
-    'admin'
+    'admin',
+    'device'
 );
 
 CREATE TYPE public.reconciliation_alarm AS ENUM (
     'capability-off',
     'list-incomplete',
     'ambiguous-creation'
+);
+
+CREATE TYPE public.start_state AS ENUM (
+    'accepted',
+    'rejected',
+    'unknown'
 );
 
 CREATE TYPE public.storage_policy AS ENUM (
@@ -345,6 +364,33 @@ CREATE FUNCTION public.webhook_time(at timestamp with time zone) RETURNS text
     select to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
+CREATE TABLE public.activities (
+    id bigint NOT NULL,
+    installation bigint NOT NULL,
+    activity text NOT NULL,
+    app integer NOT NULL,
+    event_key text NOT NULL,
+    attributes_type text NOT NULL,
+    state public.activity_state NOT NULL,
+    update_token bytea,
+    registered_at timestamp with time zone,
+    suspect_since timestamp with time zone,
+    reason text,
+    channel_id text,
+    in_crowd boolean GENERATED ALWAYS AS (((update_token IS NOT NULL) AND (suspect_since IS NULL) AND (channel_id IS NULL) AND (state = ANY (ARRAY['active'::public.activity_state, 'stale'::public.activity_state])))) STORED NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
+    CONSTRAINT activities_update_token_check CHECK (((length(update_token) >= 1) AND (length(update_token) <= 512)))
+);
+
+ALTER TABLE public.activities ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.activities_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.api_key_uses (
     key uuid NOT NULL,
     used_at timestamp with time zone NOT NULL
@@ -379,8 +425,18 @@ CREATE TABLE public.app_environments (
     reconciling_by uuid,
     reconciling_until timestamp with time zone,
     apple_asked_at timestamp with time zone,
+    id integer NOT NULL,
     CONSTRAINT app_environments_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
     CONSTRAINT app_environments_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
+);
+
+ALTER TABLE public.app_environments ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.app_environments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE SEQUENCE public.resource_versions
@@ -412,7 +468,8 @@ CREATE TABLE public.audiences (
     environment public.environment NOT NULL,
     storage_policy public.storage_policy NOT NULL,
     "position" integer NOT NULL,
-    lane bigint NOT NULL
+    lane bigint NOT NULL,
+    delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL
 );
 
 CREATE TABLE public.audit_log (
@@ -536,6 +593,21 @@ ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.event_starts (
+    event_key text NOT NULL,
+    at timestamp with time zone,
+    until timestamp with time zone,
+    attributes_type text NOT NULL,
+    attributes json NOT NULL,
+    content_state json,
+    alert json NOT NULL,
+    alerts_by_locale json,
+    stale_date bigint,
+    audiences json,
+    asked_at timestamp with time zone,
+    stopped_at timestamp with time zone
+);
+
 CREATE TABLE public.events (
     key text NOT NULL,
     name text NOT NULL,
@@ -551,7 +623,14 @@ CREATE TABLE public.events (
     cancelled_at timestamp with time zone,
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     expired_at timestamp with time zone,
+    topics text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
+);
+
+CREATE TABLE public.follows (
+    installation bigint NOT NULL,
+    topic text NOT NULL,
+    app integer NOT NULL
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -563,6 +642,32 @@ CREATE TABLE public.idempotency_keys (
     answer bytea,
     CONSTRAINT idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
     CONSTRAINT idempotency_keys_id_check CHECK ((length(id) = 32))
+);
+
+CREATE TABLE public.installations (
+    id bigint NOT NULL,
+    app integer NOT NULL,
+    installation uuid NOT NULL,
+    secret_hash bytea NOT NULL,
+    sequence bigint,
+    system_version integer NOT NULL,
+    app_version text,
+    locale text,
+    time_zone text,
+    live_activities_enabled boolean NOT NULL,
+    frequent_pushes_enabled boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    CONSTRAINT installations_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+ALTER TABLE public.installations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.installations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.lanes (
@@ -633,6 +738,16 @@ CREATE TABLE public.quota_levels (
     CONSTRAINT quota_levels_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'warning'::text, 'critical'::text])))
 );
 
+CREATE TABLE public.receipts (
+    event_key text NOT NULL,
+    app integer NOT NULL,
+    installation bigint NOT NULL,
+    apns_timestamp bigint NOT NULL,
+    shown_at timestamp with time zone NOT NULL,
+    clock_ahead double precision,
+    received_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.reconciliations (
     id uuid NOT NULL,
     bundle_id text NOT NULL,
@@ -640,6 +755,70 @@ CREATE TABLE public.reconciliations (
     started_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone NOT NULL,
     report json NOT NULL
+);
+
+CREATE TABLE public.start_queue (
+    run bigint NOT NULL,
+    installation bigint NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.start_runs (
+    id bigint NOT NULL,
+    event_key text NOT NULL,
+    app integer NOT NULL,
+    due_at timestamp with time zone,
+    leased_by uuid,
+    leased_until timestamp with time zone,
+    opened_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    cursor bigint DEFAULT 0 NOT NULL,
+    is_swept boolean DEFAULT false NOT NULL,
+    noted bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    followers integer,
+    too_old integer,
+    disabled integer,
+    without_token integer
+);
+
+ALTER TABLE public.start_runs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.start_runs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.start_tokens (
+    installation bigint NOT NULL,
+    attributes_type text NOT NULL,
+    app integer NOT NULL,
+    token bytea NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    suspect_since timestamp with time zone,
+    reason text,
+    CONSTRAINT start_tokens_token_check CHECK (((length(token) >= 1) AND (length(token) <= 512)))
+);
+
+CREATE TABLE public.starts (
+    run bigint NOT NULL,
+    installation bigint NOT NULL,
+    state public.start_state NOT NULL,
+    reason text,
+    at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone
+);
+
+CREATE TABLE public.token_answers (
+    app integer NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    accepted integer DEFAULT 0 NOT NULL,
+    suspect integer DEFAULT 0 NOT NULL,
+    reason text
 );
 
 CREATE TABLE public.unmanaged_channels (
@@ -745,6 +924,12 @@ CREATE TABLE public.webhooks (
     CONSTRAINT webhooks_url_check CHECK (((length(url) >= 8) AND (length(url) <= 2000)))
 );
 
+ALTER TABLE ONLY public.activities
+    ADD CONSTRAINT activities_installation_activity_key UNIQUE (installation, activity);
+
+ALTER TABLE ONLY public.activities
+    ADD CONSTRAINT activities_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.api_key_uses
     ADD CONSTRAINT api_key_uses_pkey PRIMARY KEY (key);
 
@@ -753,6 +938,9 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_secret_hash_key UNIQUE (secret_hash);
+
+ALTER TABLE ONLY public.app_environments
+    ADD CONSTRAINT app_environments_id_key UNIQUE (id);
 
 ALTER TABLE ONLY public.app_environments
     ADD CONSTRAINT app_environments_pkey PRIMARY KEY (bundle_id, environment);
@@ -781,11 +969,23 @@ ALTER TABLE ONLY public.channels
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.event_starts
+    ADD CONSTRAINT event_starts_pkey PRIMARY KEY (event_key);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (key);
 
+ALTER TABLE ONLY public.follows
+    ADD CONSTRAINT follows_pkey PRIMARY KEY (installation, topic);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_app_installation_key UNIQUE (app, installation);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
@@ -805,8 +1005,29 @@ ALTER TABLE ONLY public.quirks
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_pkey PRIMARY KEY (bundle_id, environment);
 
+ALTER TABLE ONLY public.receipts
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (event_key, app, apns_timestamp, installation);
+
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.start_queue
+    ADD CONSTRAINT start_queue_pkey PRIMARY KEY (run, installation);
+
+ALTER TABLE ONLY public.start_runs
+    ADD CONSTRAINT start_runs_event_key_app_key UNIQUE (event_key, app);
+
+ALTER TABLE ONLY public.start_runs
+    ADD CONSTRAINT start_runs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.start_tokens
+    ADD CONSTRAINT start_tokens_pkey PRIMARY KEY (installation, attributes_type);
+
+ALTER TABLE ONLY public.starts
+    ADD CONSTRAINT starts_pkey PRIMARY KEY (run, installation);
+
+ALTER TABLE ONLY public.token_answers
+    ADD CONSTRAINT token_answers_pkey PRIMARY KEY (app, minute);
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_pkey PRIMARY KEY (bundle_id, environment, channel_id);
@@ -834,6 +1055,10 @@ ALTER TABLE ONLY public.webhook_settlements
 
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
+CREATE INDEX activities_in_crowds ON public.activities USING btree (app, event_key, id) WHERE in_crowd;
+
+CREATE INDEX activities_of_events ON public.activities USING btree (event_key);
 
 CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
@@ -879,7 +1104,11 @@ CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((en
 
 CREATE INDEX events_opening ON public.events USING btree (channels_open_at) WHERE ((channels_open_at IS NOT NULL) AND (ended_at IS NULL) AND (cancelled_at IS NULL));
 
+CREATE INDEX follows_by_topic ON public.follows USING btree (app, topic, installation);
+
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (accepted_at);
+
+CREATE INDEX installations_by_sight ON public.installations USING btree (seen_at);
 
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
 
@@ -888,6 +1117,14 @@ CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_u
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
 
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
+
+CREATE INDEX start_queue_due ON public.start_queue USING btree (run, due_at);
+
+CREATE INDEX start_runs_due ON public.start_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX start_runs_open ON public.start_runs USING btree (app) WHERE (closed_at IS NULL);
+
+CREATE UNIQUE INDEX start_tokens_by_token ON public.start_tokens USING btree (app, attributes_type, token);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook, next_attempt_at) WHERE (settled_at IS NULL);
 
@@ -945,6 +1182,9 @@ CREATE TRIGGER tell_of_unscheduled AFTER UPDATE ON public.broadcasts FOR EACH RO
 
 CREATE TRIGGER tell_of_withdrawn AFTER UPDATE OF cancelled ON public.broadcasts FOR EACH ROW WHEN ((new.cancelled AND (NOT old.cancelled))) EXECUTE FUNCTION public.tell_of_withdrawn();
 
+ALTER TABLE ONLY public.activities
+    ADD CONSTRAINT activities_installation_fkey FOREIGN KEY (installation) REFERENCES public.installations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.api_key_uses
     ADD CONSTRAINT api_key_uses_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;
 
@@ -984,6 +1224,12 @@ ALTER TABLE ONLY public.deliveries
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.event_starts
+    ADD CONSTRAINT event_starts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.follows
+    ADD CONSTRAINT follows_installation_fkey FOREIGN KEY (installation) REFERENCES public.installations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
@@ -996,8 +1242,23 @@ ALTER TABLE ONLY public.quirks
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.receipts
+    ADD CONSTRAINT receipts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.start_queue
+    ADD CONSTRAINT start_queue_run_fkey FOREIGN KEY (run) REFERENCES public.start_runs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.start_runs
+    ADD CONSTRAINT start_runs_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.start_tokens
+    ADD CONSTRAINT start_tokens_installation_fkey FOREIGN KEY (installation) REFERENCES public.installations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.starts
+    ADD CONSTRAINT starts_run_fkey FOREIGN KEY (run) REFERENCES public.start_runs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;

@@ -80,7 +80,7 @@ extension APNsClient: APNsGateway {
             at: endpoint, as: address.credentials)
     }
 
-    private static func requestID(_ id: UUID) -> HTTP2Header {
+    static func requestID(_ id: UUID) -> HTTP2Header {
         HTTP2Header(APNsHeader.requestID, id.uuidString.lowercased(), indexing: .never)
     }
 
@@ -106,7 +106,7 @@ extension APNsClient: APNsGateway {
             channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" })
     }
 
-    private static let noEndpoint = "no endpoint is configured for this environment"
+    static let noEndpoint = "no endpoint is configured for this environment"
 }
 
 /// What reading an accepted answer came to: a value, or why there is none.

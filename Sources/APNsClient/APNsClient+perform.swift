@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 internal import HTTP2
 internal import Logging
@@ -111,14 +112,21 @@ extension APNsClient {
             return .accepted(
                 response, APNsReceipt(requestID: requestID, uniqueID: response[header: APNsHeader.uniqueID]))
         }
+        let body = try? JSONValue(parsing: response.body)
         return .refused(
             APNsRefusal(
-                status: response.status, reason: reason(of: response), requestID: requestID,
-                retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) }))
+                status: response.status, reason: reason(body, of: response), requestID: requestID,
+                retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) }, since: since(body)))
     }
 
-    private static func reason(of response: HTTP2Response) -> APNsReason {
-        if let text = (try? JSONValue(parsing: response.body))?["reason"]?.string, !text.isEmpty {
+    /// In milliseconds since 1970, as Apple documents it for 410.
+    private static func since(_ body: JSONValue?) -> Date? {
+        guard case .number(let text)? = body?["timestamp"]?.kind, let milliseconds = Double(text) else { return nil }
+        return Date(timeIntervalSince1970: milliseconds / 1_000)
+    }
+
+    private static func reason(_ body: JSONValue?, of response: HTTP2Response) -> APNsReason {
+        if let text = body?["reason"]?.string, !text.isEmpty {
             return APNsReason(rawValue: String(text.prefix(200)))
         }
         return APNsReason(rawValue: "HTTP\(response.status)")

@@ -34,6 +34,8 @@ package struct APIKey: Sendable, Hashable {
     package enum Scope: String, Sendable, Hashable, CaseIterable {
         /// Client apps: look channels up.
         case lookup
+        /// Client apps: register their installations, and look channels up. Such a key is bound to one app.
+        case device
         /// Events and broadcasts.
         case organise
         /// Channels, quotas, reconciliations, the audit log.
@@ -56,11 +58,13 @@ package struct APIKey: Sendable, Hashable {
 
     package func isExpired(at now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
-    /// Whether the key holds `scope`; `admin` holds all.
-    package func holds(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
+    /// Whether the key holds `scope`; `admin` holds all, `device` also `lookup`.
+    package func holds(_ scope: Scope) -> Bool {
+        scopes.contains(scope) || scopes.contains(.admin) || scope == .lookup && scopes.contains(.device)
+    }
 
     /// Whether the key does only what client apps do, and so ships in them: it is shown nothing of teams, keys or quirks.
-    package var isForClientApps: Bool { scopes.isSubset(of: [.lookup]) }
+    package var isForClientApps: Bool { scopes.isSubset(of: [.lookup, .device]) }
 
     /// Whether the key may touch what belongs to `bundleID`; case does not tell apps apart.
     package func covers(_ bundleID: BundleID) -> Bool { reach.covers(bundleID) }

@@ -1,4 +1,5 @@
 package import APNsWire
+package import FoundationEssentials
 
 /// What became of a call to APNs. A refusal is a value, and silence is a third thing.
 package enum APNsAnswer<Value: Sendable>: Sendable {
@@ -34,12 +35,17 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var requestID: String?
     /// Seconds APNs asked to wait; no page of Apple's documents that it sends this.
     package var retryAfter: Int?
+    /// Of a device token that is no good any more: since when (docs/apns.md 3.3).
+    package var since: Date?
 
-    package init(status: Int, reason: APNsReason, requestID: String? = nil, retryAfter: Int? = nil) {
+    package init(
+        status: Int, reason: APNsReason, requestID: String? = nil, retryAfter: Int? = nil, since: Date? = nil
+    ) {
         self.status = status
         self.reason = reason
         self.requestID = requestID
         self.retryAfter = retryAfter
+        self.since = since
     }
 
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }

@@ -76,6 +76,7 @@ package struct Problem: Error, Sendable, Equatable {
         /// The first request with this Idempotency-Key is still being carried out.
         case idempotencyInProgress = "idempotency-in-progress"
         case idempotencyMismatch = "idempotency-mismatch"
+        case installationNotFound = "installation-not-found"
         case internalError = "internal-error"
         case invalidRequest = "invalid-request"
         case keyNotFound = "key-not-found"
@@ -87,6 +88,8 @@ package struct Problem: Error, Sendable, Equatable {
         case rateLimited = "rate-limited"
         case reconciliationNotFound = "reconciliation-not-found"
         case reconciliationRunning = "reconciliation-running"
+        /// What the app says of its installation is older than what is known.
+        case staleInstallation = "stale-installation"
         case storeUnavailable = "store-unavailable"
         case streamUnavailable = "stream-unavailable"
         case unauthenticated
@@ -98,6 +101,7 @@ package struct Problem: Error, Sendable, Equatable {
         /// As many webhooks as there may be.
         case webhookLimit = "webhook-limit"
         case webhookNotFound = "webhook-not-found"
+        case wrongInstallationSecret = "wrong-installation-secret"
 
         /// The last part of the problem's `type`; it never changes.
         package var slug: String { self == .eventOver ? Self.eventEnded.rawValue : rawValue }
@@ -124,6 +128,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .forbidden: "The API key does not allow this"
             case .idempotencyInProgress: "The first request is still being carried out"
             case .idempotencyMismatch: "The Idempotency-Key was used for another request"
+            case .installationNotFound: "No such installation"
             case .internalError: "Something went wrong here"
             case .invalidRequest: "The request is not valid"
             case .keyNotFound: "No such API key"
@@ -135,6 +140,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .quotaExhausted: "The app has no channel left"
             case .reconciliationNotFound: "No such reconciliation"
             case .reconciliationRunning: "A reconciliation is running"
+            case .staleInstallation: "A newer state of the installation is known"
             case .storeUnavailable: "The database cannot be reached"
             case .streamUnavailable: "No stream can be opened now"
             case .unauthenticated: "An API key is needed"
@@ -144,6 +150,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .versionMismatch: "It was changed meanwhile"
             case .webhookLimit: "No more webhooks"
             case .webhookNotFound: "No such webhook"
+            case .wrongInstallationSecret: "This is another installation's"
             }
         }
     }

@@ -22,6 +22,8 @@ package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case developmentLanes = "grandstand_lanes_development"
     /// Lanes of channels in the production environment have new deliveries.
     case productionLanes = "grandstand_lanes_production"
+    /// Starts of events have something to do.
+    case starts = "grandstand_starts"
     /// A broadcast was accepted for later.
     case schedule = "grandstand_schedule"
     /// What channels should exist has changed.

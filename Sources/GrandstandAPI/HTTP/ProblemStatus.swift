@@ -7,13 +7,14 @@ extension Problem.Kind {
         switch self {
         case .malformedJSON: .badRequest
         case .unauthenticated: .unauthorized
-        case .forbidden: .forbidden
-        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .keyNotFound,
-            .notFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
+        case .forbidden, .wrongInstallationSecret: .forbidden
+        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .installationNotFound,
+            .keyNotFound, .notFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
-            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning, .webhookLimit:
+            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning, .staleInstallation,
+            .webhookLimit:
             .conflict
         case .eventOver: .gone
         case .versionMismatch: .preconditionFailed

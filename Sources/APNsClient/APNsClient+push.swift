@@ -1,0 +1,21 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+internal import HTTP2
+
+extension APNsClient: DeviceGateway {
+    package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
+        guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
+        let call = Call(
+            kind: "device", method: "POST", path: APNsPath.device(push.token.hex),
+            headers: [
+                HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
+                HTTP2Header(APNsHeader.pushType, PushType.header),
+                HTTP2Header(APNsHeader.priority, String(push.priority.rawValue)),
+                HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
+                HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
+            ],
+            body: push.body)
+        return await perform(call, at: endpoint, as: address.credentials).map { _ in .success(()) }
+    }
+}

@@ -1,0 +1,30 @@
+/// One Live Activity on a device, as its app reports it.
+package struct DeviceActivity: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        case active
+        case stale
+        case ended
+        case dismissed
+    }
+
+    /// ActivityKit's ID of it.
+    package var id: String
+    package var eventKey: EventKey
+    package var attributesType: String
+    package var state: State
+    package var updateToken: DeviceToken?
+    /// Apple's ID of the channel it listens to.
+    package var channelID: String?
+
+    package init(
+        id: String, eventKey: EventKey, attributesType: String, state: State, updateToken: DeviceToken? = nil,
+        channelID: String? = nil
+    ) {
+        self.id = id
+        self.eventKey = eventKey
+        self.attributesType = attributesType
+        self.state = state
+        self.updateToken = updateToken
+        self.channelID = channelID
+    }
+}

@@ -1,0 +1,51 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// Which copy of which app: the UUID that the app made for itself, in one app and environment.
+package struct InstallationID: Sendable, Hashable {
+    package var bundleID: BundleID
+    package var environment: APNsEnvironment
+    package var id: UUID
+
+    package init(bundleID: BundleID, environment: APNsEnvironment, id: UUID) {
+        self.bundleID = bundleID
+        self.environment = environment
+        self.id = id
+    }
+}
+
+/// What an app says of its installation: the whole state, so that a repeat changes nothing.
+package struct InstallationState: Sendable, Hashable {
+    /// Rises with every change; requests of a phone arrive out of order. `nil`: the app does not count.
+    package var sequence: Int?
+    package var systemVersion: SystemVersion
+    package var appVersion: String?
+    /// BCP 47, as the app wrote it.
+    package var locale: String?
+    /// An IANA name, as the app wrote it.
+    package var timeZone: String?
+    package var liveActivitiesEnabled: Bool
+    package var frequentPushesEnabled: Bool
+    /// By type of attributes.
+    package var startTokens: [String: DeviceToken]
+    package var topics: Set<Topic>
+
+    package init(
+        sequence: Int? = nil, systemVersion: SystemVersion, appVersion: String? = nil, locale: String? = nil,
+        timeZone: String? = nil, liveActivitiesEnabled: Bool = true, frequentPushesEnabled: Bool = true,
+        startTokens: [String: DeviceToken] = [:], topics: Set<Topic> = []
+    ) {
+        self.sequence = sequence
+        self.systemVersion = systemVersion
+        self.appVersion = appVersion
+        self.locale = locale
+        self.timeZone = timeZone
+        self.liveActivitiesEnabled = liveActivitiesEnabled
+        self.frequentPushesEnabled = frequentPushesEnabled
+        self.startTokens = startTokens
+        self.topics = topics
+    }
+
+    package static let maximumTopics = 200
+    package static let maximumStartTokens = 20
+}

@@ -1,0 +1,33 @@
+/// The version of iOS or iPadOS, as far as starts depend on it.
+package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package let major: Int
+    package let minor: Int
+
+    package init(_ major: Int, _ minor: Int = 0) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads `18`, `18.4` or `18.4.1`; further parts do not matter. `nil` for anything else, and for parts above 999.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...4).contains(parts.count),
+            parts.allSatisfy({ (1...3).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        self.init(Int(parts[0]) ?? 0, parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+    }
+
+    /// 1000 times the major version, plus the minor: its column in the database.
+    package var number: Int { major * 1_000 + minor }
+
+    package init(number: Int) { self.init(number / 1_000, number % 1_000) }
+
+    /// Since then an activity can be started by a push (docs/apns.md 3.2).
+    package static let firstWithStarts = SystemVersion(17, 2)
+    /// Since then a start may name a channel, or ask for a token; earlier systems start nothing from such a push.
+    package static let firstWithChannels = SystemVersion(18)
+
+    package var description: String { "\(major).\(minor)" }
+
+    package static func < (one: Self, other: Self) -> Bool { one.number < other.number }
+}

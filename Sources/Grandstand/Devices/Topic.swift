@@ -1,0 +1,15 @@
+/// What a person follows: a team, a league, a flight. An event has any number of topics.
+package struct Topic: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: String
+
+    /// Accepts what an event key accepts; `nil` for anything else.
+    package init?(rawValue: String) {
+        guard EventKey(rawValue: rawValue) != nil else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// What a refusal tells the caller about the alphabet.
+    package static let rule = "A topic is 1 to 128 of A-Z a-z 0-9 . _ : and -."
+
+    package var description: String { rawValue }
+}

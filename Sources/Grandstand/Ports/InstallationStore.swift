@@ -1,0 +1,71 @@
+package import FoundationEssentials
+
+/// Installations of apps, as those register themselves. Each is proved by a secret of its own, of which a hash is kept
+/// from its first registration on.
+package protocol InstallationStore: Sendable {
+    /// Makes an installation what its app says it is. A repeat of what is known changes nothing.
+    ///
+    /// A run of a start that is open and that it follows now gets it in its queue, in the same commit.
+    ///
+    /// - Returns: whether it was not known before.
+    /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than known.
+    func put(_ state: InstallationState, of id: InstallationID, secret: String, now: Date) async throws -> Bool
+
+    /// What is known of an installation.
+    ///
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func installation(_ id: InstallationID, secret: String) async throws -> InstallationState
+
+    /// Forgets everything of an installation, at once and for good. One that is not known is no error.
+    ///
+    /// - Throws: `app-not-found`; `wrong-installation-secret`.
+    func forget(_ id: InstallationID, secret: String) async throws
+
+    /// Records an activity as its app reports it, and confirms the start that made it. An update token that comes or
+    /// changes puts it into its event's crowd; one that was refused is used again only when another is reported.
+    ///
+    /// - Returns: whether it was not known before.
+    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`; `wrong-installation-secret`.
+    func put(_ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date) async throws -> Bool
+
+    /// Forgets an activity; one that is not known is no error.
+    ///
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func forget(activity: String, of id: InstallationID, secret: String) async throws
+
+    /// Systems, locales, frequent pushes, tokens by state, of an app in an environment. Never lists people.
+    ///
+    /// - Throws: `app-not-found`.
+    func statistics(of app: Audience.Selector, now: Date) async throws -> InstallationStatistics
+
+    /// Forgets up to `limit` installations that were not seen since `cutoff`.
+    ///
+    /// - Returns: how many.
+    func prune(before cutoff: Date, limit: Int) async throws -> Int
+}
+
+/// Numbers of an app's installations.
+package struct InstallationStatistics: Sendable, Hashable {
+    package var installations = 0
+    /// By major version.
+    package var systems: [Int: Int] = [:]
+    /// By language, the first subtag.
+    package var locales: [String: Int] = [:]
+    package var liveActivitiesDisabled = 0
+    package var frequentPushesDisabled = 0
+    /// Start tokens by type of attributes: those that are used, and those that wait to be registered again.
+    package var startTokens: [String: Tokens] = [:]
+    package var updateTokens = Tokens()
+
+    package struct Tokens: Sendable, Hashable {
+        package var active: Int
+        package var suspect: Int
+
+        package init(active: Int = 0, suspect: Int = 0) {
+            self.active = active
+            self.suspect = suspect
+        }
+    }
+
+    package init() {}
+}

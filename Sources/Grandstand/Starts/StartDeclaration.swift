@@ -1,0 +1,58 @@
+package import FoundationEssentials
+
+/// The push-to-start of an event as its organiser declares it. JSON of the organiser's reaches Apple byte for byte.
+package struct StartDeclaration: Sendable, Hashable {
+    /// `nil`: when the event starts.
+    package var at: Date?
+    /// Who follows until then gets it, too; `nil`: until the event ends, else four hours after `at`.
+    package var until: Date?
+    package var attributesType: String
+    /// JSON object text.
+    package var attributes: [UInt8]
+    /// JSON object text; `nil`: the newest content that was accepted when each push is made.
+    package var contentState: [UInt8]?
+    /// JSON object text: Apple starts nothing without an alert.
+    package var alert: [UInt8]
+    /// By BCP 47 tag.
+    package var alertsByLocale: [String: [UInt8]]
+    package var staleDate: Date?
+    /// `nil`: all of the event's audiences.
+    package var audiences: [Audience.Selector]?
+
+    package init(
+        at: Date? = nil, until: Date? = nil, attributesType: String, attributes: [UInt8],
+        contentState: [UInt8]? = nil, alert: [UInt8], alertsByLocale: [String: [UInt8]] = [:], staleDate: Date? = nil,
+        audiences: [Audience.Selector]? = nil
+    ) {
+        self.at = at
+        self.until = until
+        self.attributesType = attributesType
+        self.attributes = attributes
+        self.contentState = contentState
+        self.alert = alert
+        self.alertsByLocale = alertsByLocale
+        self.staleDate = staleDate
+        self.audiences = audiences
+    }
+
+    /// Seconds for which late followers get a start when neither `until` nor the event's end says so.
+    package static let standardDuration: TimeInterval = 14_400
+}
+
+/// From when to when an event's start is sent.
+package struct StartWindow: Sendable, Hashable {
+    package var from: Date
+    package var until: Date
+
+    /// - Parameter askedAt: when somebody asked for it now, instead of at its time.
+    /// - Returns: `nil`: neither the declaration nor the event says when.
+    package init?(
+        _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil
+    ) {
+        guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
+        self.from = from
+        let standard =
+            endsAt.flatMap { $0 > from ? $0 : nil } ?? from.addingTimeInterval(StartDeclaration.standardDuration)
+        until = declaration.until ?? standard
+    }
+}

@@ -1,0 +1,69 @@
+internal import JSONSyntax
+
+/// The `aps` dictionary of a push that starts a Live Activity (docs/apns.md 3.2 and 4), assembled from values of ours and
+/// bytes of the organiser's, which are spliced as they were written.
+package struct StartPayload: Sendable, Hashable {
+    /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
+    package enum Input: Sendable, Hashable {
+        /// `input-push-channel`: it listens to this channel.
+        case channel(String)
+        /// `input-push-token`: it gets a token of its own.
+        case token
+        /// Neither key, for systems that start nothing from a push with one.
+        case none
+    }
+
+    package var attributesType: String
+    /// JSON object text.
+    package var attributes: [UInt8]
+    /// JSON object text.
+    package var contentState: [UInt8]
+    /// JSON object text; Apple starts nothing without one.
+    package var alert: [UInt8]
+    /// Seconds since 1970.
+    package var staleDate: Int?
+    /// JSON number text.
+    package var relevanceScore: [UInt8]?
+
+    package init(
+        attributesType: String, attributes: [UInt8], contentState: [UInt8], alert: [UInt8], staleDate: Int? = nil,
+        relevanceScore: [UInt8]? = nil
+    ) {
+        self.attributesType = attributesType
+        self.attributes = attributes
+        self.contentState = contentState
+        self.alert = alert
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
+    }
+
+    /// The whole request body.
+    ///
+    /// - Parameter timestamp: seconds since 1970; updates of the activity need a higher one.
+    package func body(timestamp: Int, input: Input) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256 + attributes.count + contentState.count + alert.count)
+        bytes += #"{"aps":{"timestamp":\#(timestamp),"event":"start","attributes-type":"#.utf8
+        bytes.append(quoted: attributesType)
+        bytes += #","attributes":"#.utf8
+        bytes += attributes
+        bytes += #","content-state":"#.utf8
+        bytes += contentState
+        bytes += #","alert":"#.utf8
+        bytes += alert
+        switch input {
+        case .channel(let channelID):
+            bytes += #","input-push-channel":"#.utf8
+            bytes.append(quoted: channelID)
+        case .token: bytes += #","input-push-token":1"#.utf8
+        case .none: break
+        }
+        if let staleDate { bytes += #","stale-date":\#(staleDate)"#.utf8 }
+        if let relevanceScore {
+            bytes += #","relevance-score":"#.utf8
+            bytes += relevanceScore
+        }
+        bytes += "}}".utf8
+        return bytes
+    }
+}
