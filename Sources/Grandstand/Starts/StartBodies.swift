@@ -1,5 +1,5 @@
 /// The bodies of a shard's pushes: one for each form and language there is among its members, not one for each member.
-package struct StartBodies: Sendable {
+struct StartBodies: Sendable {
     private struct Key: Hashable {
         let form: StartForm
         let locale: String?
@@ -7,7 +7,7 @@ package struct StartBodies: Sendable {
 
     private let byKey: [Key: [UInt8]]
 
-    package init(_ shard: StartShard) {
+    init(_ shard: StartShard) {
         var bodies: [Key: [UInt8]] = [:]
         var payload = shard.payload
         for member in shard.members {
@@ -19,7 +19,7 @@ package struct StartBodies: Sendable {
         byKey = bodies
     }
 
-    package func body(for member: StartShard.Member) -> [UInt8] {
+    func body(for member: StartShard.Member) -> [UInt8] {
         byKey[Key(form: member.form, locale: member.locale)] ?? []
     }
 }

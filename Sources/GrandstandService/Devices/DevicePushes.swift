@@ -6,14 +6,6 @@ internal import Synchronization
 ///
 /// Broadcasts have connections and places of their own (`APNsClient.Traffic`): a goal does not wait for a million starts.
 package final class DevicePushes: Sendable {
-    /// What became of one push.
-    package struct Made<Member: Sendable>: Sendable {
-        package let member: Member
-        package let sentAt: Date
-        /// `nil`: it was not made; APNs was not well, or a stop was asked for.
-        package let verdict: TokenVerdict?
-    }
-
     private struct State {
         var circuit = Circuit()
         var flying = 0
@@ -45,28 +37,20 @@ package final class DevicePushes: Sendable {
     }
 
     /// Makes a push for each member; ends when each has its answer or is known to get none.
-    ///
-    /// - Parameters:
-    ///   - deadline: a push that cannot be tried again before is rejected.
-    ///   - attempts: the number of the attempt that is made for a member.
-    ///   - push: the request for a member.
-    package func make<Member: Sendable>(
-        _ members: [Member], to address: APNsAddress, deadline: Date, attempts: @escaping @Sendable (Member) -> Int,
-        push: @escaping @Sendable (Member) -> DevicePush
-    ) async -> [Made<Member>] {
+    package func make<Shard: PushShard>(_ shard: Shard) async -> [PushOutcome<Shard.Member>] {
         let turns = Turns()
-        return await withTaskGroup(of: [Made<Member>].self) { group in
+        let members = shard.members
+        let request = shard.requests()
+        return await withTaskGroup(of: [PushOutcome<Shard.Member>].self) { group in
             for _ in 0..<min(concurrency, members.count) {
                 group.addTask {
-                    var made: [Made<Member>] = []
+                    var outcomes: [PushOutcome<Shard.Member>] = []
                     while true {
                         let index = turns.next()
-                        guard index < members.count else { return made }
+                        guard index < members.count else { return outcomes }
                         let member = members[index]
-                        made.append(
-                            await self.places.withPermit {
-                                await self.one(member, to: address, deadline: deadline, attempts(member), push)
-                            })
+                        outcomes.append(
+                            await self.places.withPermit { await self.make(request(member), for: member, of: shard) })
                     }
                 }
             }
@@ -74,22 +58,24 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    private func one<Member>(
-        _ member: Member, to address: APNsAddress, deadline: Date, _ attempts: Int,
-        _ push: @Sendable (Member) -> DevicePush
-    ) async -> Made<Member> {
+    private func make<Shard: PushShard>(
+        _ push: DevicePush, for member: Shard.Member, of shard: Shard
+    ) async -> PushOutcome<Shard.Member> {
         let sentAt = now()
-        guard !Task.isCancelled, begin(at: sentAt) else { return Made(member: member, sentAt: sentAt, verdict: nil) }
-        let answer = await gateway.push(push(member), to: address)
+        guard !Task.isCancelled, begin(at: sentAt) else {
+            return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
+        }
+        let answer = await gateway.push(push, to: shard.address)
         let answeredAt = now()
         state.withLock { state in
             state.flying -= 1
             state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
         }
-        return Made(
+        return PushOutcome(
             member: member, sentAt: sentAt,
             verdict: TokenVerdict(
-                answer, attempts: attempts, deadline: deadline, now: answeredAt, jitter: .random(in: 0..<1)))
+                answer, attempts: shard.attempt(for: member), deadline: shard.deadline, now: answeredAt,
+                jitter: .random(in: 0..<1)))
     }
 
     private func begin(at now: Date) -> Bool {

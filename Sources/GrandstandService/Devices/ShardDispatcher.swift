@@ -4,47 +4,32 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends the starts of events in one environment, shard by shard: each is noted in the database before its first push
-/// leaves, and settled after its last answer. One shard of a run is under way at a time.
-package struct StartDispatcher: Service {
-    package struct Settings: Sendable {
-        /// Pushes of a shard: what a crash can leave without a known outcome.
-        package var shardSize = 2_000
-        /// Runs worked on at a time.
-        package var places = 4
-        /// Seconds until a run claimed by a replica that died is taken by another. Extended while a shard is under way.
-        package var lease: TimeInterval
-        /// How long a stop waits for a shard under way; what was not sent by then goes later.
-        package var drain: Duration
-        /// The longest sleep: finds what no signal told of.
-        package var pollInterval: Duration = .seconds(1)
-
-        package init(lease: TimeInterval, drain: Duration) {
-            self.lease = lease
-            self.drain = drain
-        }
-    }
-
+/// Sends pushes to devices of one environment, shard by shard: starts of events to who follows, updates to crowds. One
+/// shard of a run or lane is under way at a time, and is settled after its last answer.
+package struct ShardDispatcher<Store: ShardStore>: Service {
     private let replica = UUID()
     private let environment: APNsEnvironment
-    private let store: any StartStore
+    private let store: Store
     private let pushes: DevicePushes
     private let signals: any WakeSignals
-    private let settings: Settings
+    private let topic: WakeTopic
+    private let settings: ShardSettings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
     /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
     package init(
-        environment: APNsEnvironment, store: any StartStore, pushes: DevicePushes, signals: any WakeSignals,
-        settings: Settings, now: @escaping @Sendable () -> Date, mayClaim: @escaping @Sendable () -> Bool = { true },
+        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
+        wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true },
         logger: Logger
     ) {
         self.environment = environment
         self.store = store
         self.pushes = pushes
         self.signals = signals
+        self.topic = topic
         self.settings = settings
         self.now = now
         self.mayClaim = mayClaim
@@ -54,51 +39,43 @@ package struct StartDispatcher: Service {
     }
 
     package func run() async {
-        let loop = WorkLoop<StartShard>(
+        let loop = WorkLoop<Store.Shard>(
             .init(places: settings.places, pollInterval: settings.pollInterval, drain: settings.drain),
-            failure: "starts could not be claimed; trying again", logger: logger, now: now, mayClaim: mayClaim,
+            failure: "pushes to devices could not be claimed; trying again", logger: logger, now: now,
+            mayClaim: mayClaim,
             claim: { try await self.claim($0) }, perform: { await self.perform($0) })
-        await loop.run(wakenBy: signals.wakes(.starts))
+        await loop.run(wakenBy: signals.wakes(topic))
     }
 
-    private func claim(_ free: Int) async throws -> Round<StartShard> {
+    private func claim(_ free: Int) async throws -> Round<Store.Shard> {
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
         if let again { return .idle(until: again) }
         let shards = try await store.claim(
-            StartClaim(
+            ShardClaim(
                 environment: environment, replica: replica, limit: free, shardSize: size, at: now,
                 leasedUntil: now.addingTimeInterval(settings.lease)))
         return try await .claimed(shards) { try await store.nextDue(in: environment) }
     }
 
-    private func perform(_ shard: StartShard) async {
-        let keeper = Task { await keep(shard.run) }
+    private func perform(_ shard: Store.Shard) async {
+        let keeper = Task { await keep(shard.owner) }
         defer { keeper.cancel() }
-        let bodies = StartBodies(shard)
-        let expiration = Int(shard.until.timeIntervalSince1970.rounded(.up))
-        let made = await pushes.make(
-            shard.members, to: shard.address, deadline: shard.until, attempts: { $0.attempts + 1 },
-            push: { member in
-                DevicePush(
-                    token: member.token, body: bodies.body(for: member), priority: .immediate,
-                    expiration: expiration, requestID: UUID())
-            })
+        let made = await pushes.make(shard)
         tell(made, of: shard)
-        let outcomes = made.map { StartOutcome(member: $0.member, sentAt: $0.sentAt, verdict: $0.verdict) }
         // Not cancelled with a stop: what was sent is written down.
-        await Task { await settle(shard, outcomes) }.value
+        await Task { await settle(shard, made) }.value
     }
 
-    /// Without its answers the shard's pushes count as unknown, so the database is asked until the lease is over.
-    private func settle(_ shard: StartShard, _ outcomes: [StartOutcome]) async {
+    /// Without its answers a shard counts as unknown, or is repeated: the database is asked until the lease is over.
+    private func settle(_ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>]) async {
         let deadline = ContinuousClock.now + .seconds(settings.lease)
         var pause = Duration.milliseconds(50)
         while true {
             do {
                 return try await store.settle(shard, outcomes, replica: replica, now: now())
             } catch {
-                logger.failed("answers to starts could not be recorded; trying again", error)
+                logger.failed("answers to pushes could not be recorded; trying again", error)
                 guard ContinuousClock.now < deadline else { return }
                 try? await Task.sleep(for: pause)
                 pause = min(pause * 2, .seconds(2))
@@ -106,19 +83,19 @@ package struct StartDispatcher: Service {
         }
     }
 
-    private func keep(_ run: Int) async {
+    private func keep(_ owner: Int) async {
         while (try? await Task.sleep(for: .seconds(settings.lease / 3))) != nil {
             do {
                 try await store.extendLeases(
-                    of: [run], replica: replica, until: now().addingTimeInterval(settings.lease))
+                    of: [owner], replica: replica, until: now().addingTimeInterval(settings.lease))
             } catch {
-                logger.failed("the lease of a start could not be extended", error, at: .warning)
+                logger.failed("the lease of pushes under way could not be extended", error, at: .warning)
             }
         }
     }
 
     /// One line for a shard's refusals: tokens are never logged.
-    private func tell(_ made: [DevicePushes.Made<StartShard.Member>], of shard: StartShard) {
+    private func tell(_ made: [PushOutcome<Store.Shard.Member>], of shard: Store.Shard) {
         var reasons: [String: Int] = [:]
         for one in made {
             switch one.verdict {
@@ -130,7 +107,7 @@ package struct StartDispatcher: Service {
         }
         guard !reasons.isEmpty else { return }
         logger.warning(
-            "APNs did not accept all starts",
+            "APNs did not accept all pushes to devices",
             metadata: [
                 "app": "\(shard.address.bundleID)", "pushes": "\(made.count)",
                 "reasons":

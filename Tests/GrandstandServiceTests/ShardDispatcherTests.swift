@@ -8,7 +8,7 @@ internal import Testing
 
 /// The loop around a store of starts and a door to Apple that are watched.
 @Suite(.timeLimit(.minutes(1)))
-struct StartDispatcherTests {
+struct ShardDispatcherTests {
     private static let until = Sample.now.addingTimeInterval(3_600)
 
     private static func member(_ installation: Int, _ form: StartForm = .channel, locale: String? = nil)
@@ -33,16 +33,17 @@ struct StartDispatcherTests {
     private static func dispatcher(
         _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
         drain: Duration = .seconds(3_600), now: @escaping @Sendable () -> Date = { Sample.now }
-    ) -> StartDispatcher {
-        var settings = StartDispatcher.Settings(lease: lease, drain: drain)
+    ) -> ShardDispatcher<FakeStartStore> {
+        var settings = ShardSettings(lease: lease, drain: drain)
         settings.pollInterval = .seconds(3_600)
-        return StartDispatcher(
+        return ShardDispatcher(
             environment: .production, store: store,
             pushes: DevicePushes(gateway: gateway, concurrency: concurrency, now: now), signals: HandSignals(),
+            wakenBy: .starts,
             settings: settings, now: now, logger: Sample.logger)
     }
 
-    private static func run(_ dispatcher: StartDispatcher, while body: () async -> Void) async {
+    private static func run(_ dispatcher: ShardDispatcher<FakeStartStore>, while body: () async -> Void) async {
         let running = Task { await dispatcher.run() }
         await body()
         running.cancel()
