@@ -50,14 +50,24 @@ package struct CrowdShard: PushShard, Hashable {
     /// What its answers come to. A push without an answer goes again: the same message changes nothing on a device.
     package func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
         var progress = FanOut.Progress(cursor: cursor, isSwept: isLast)
+        var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1
-            case .rejected: progress.rejected += 1
-            case .gone, .suspect: progress.gone += 1
-            case .retry, .unknown, nil: progress.again.append(outcome.member.activity)
+            case .rejected(let reason):
+                progress.rejected += 1
+                reasons[reason, default: 0] += 1
+            case .gone(let reason, _), .suspect(let reason):
+                progress.gone += 1
+                reasons[reason, default: 0] += 1
+            case .retry(_, let reason), .unknown(let reason):
+                progress.again.append(outcome.member.activity)
+                reasons[reason, default: 0] += 1
+            case nil: progress.again.append(outcome.member.activity)
             }
         }
+        progress.again.sort()
+        progress.reason = reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
         return progress
     }
 }

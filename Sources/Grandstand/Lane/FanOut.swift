@@ -40,9 +40,12 @@ package struct FanOut: Sendable, Hashable {
         package var accepted: Int
         package var rejected: Int
         package var gone: Int
+        /// Why some of it went wrong: the reason there were most of.
+        package var reason: String?
 
         package init(
-            cursor: Int?, isSwept: Bool, again: [Int] = [], accepted: Int = 0, rejected: Int = 0, gone: Int = 0
+            cursor: Int?, isSwept: Bool, again: [Int] = [], accepted: Int = 0, rejected: Int = 0, gone: Int = 0,
+            reason: String? = nil
         ) {
             self.cursor = cursor
             self.isSwept = isSwept
@@ -50,8 +53,22 @@ package struct FanOut: Sendable, Hashable {
             self.accepted = accepted
             self.rejected = rejected
             self.gone = gone
+            self.reason = reason
         }
     }
+
+    /// Who is sent to next.
+    package enum Next: Sendable, Hashable {
+        /// Members beyond this number.
+        case after(Int)
+        /// These once more.
+        case again([Int])
+    }
+
+    /// So many wait to be tried again at most: nobody beyond the cursor is sent to before.
+    package static let mostWaiting = 2_000
+
+    package var next: Next { isSwept || again.count >= Self.mostWaiting ? .again(again) : .after(cursor) }
 
     package mutating func advance(by progress: Progress) {
         if let cursor = progress.cursor {
