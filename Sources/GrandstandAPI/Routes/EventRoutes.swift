@@ -32,15 +32,16 @@ struct EventRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
-        let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
-        if let bundleID {
+        let filter = EventFilter(
+            state: try query.choice("state"), kind: query["kind"],
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
+            to: try query.date("to"), within: context.reach)
+        let part = try query.page()
+        if let bundleID = filter.bundleID {
             try context.requireCover(of: bundleID)
             _ = try await apps.registered(bundleID)
         }
-        let filter = EventFilter(
-            state: try query.choice("state"), kind: query["kind"], bundleID: bundleID, from: try query.date("from"),
-            to: try query.date("to"), within: context.reach)
-        return .json(try await events.events(where: filter, try query.page(), now: now()))
+        return .json(try await events.events(where: filter, part, now: now()))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
