@@ -73,6 +73,12 @@ extension Lane {
         return true
     }
 
+    /// Takes down how many a message that begins has before it.
+    package mutating func begin(_ fanOut: FanOut, of delivery: Int) {
+        guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
+        messages[index].fanOut = fanOut
+    }
+
     /// Gives the lane back unsent: the attempt was none.
     ///
     /// - Returns: whether the lease still was the replica's.

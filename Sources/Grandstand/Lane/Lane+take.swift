@@ -76,7 +76,11 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        if kind.isCrowd { fanOut(index, isNew: form.hasNewTimestamp, claim) } else { pace(claim.laneInterval, from: now) }
+        if kind.isCrowd {
+            fanOut(index, isNew: form.hasNewTimestamp, claim)
+        } else {
+            pace(claim.laneInterval, from: now)
+        }
         return messages[index]
     }
 

@@ -70,7 +70,8 @@ package struct Lane: Sendable, Hashable {
     package var storedUntil: Date?
 
     package init(
-        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?, lease: Lease? = nil, messages: [LaneMessage] = [],
+        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?, lease: Lease? = nil,
+        messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
         newest: UUID? = nil, storedUntil: Date? = nil
     ) {
