@@ -173,7 +173,7 @@ private final class ImportLedger: ChannelStore {
     ) async throws -> ChannelTask { throw NotScripted() }
 
     func reclaim(
-        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] { throw NotScripted() }
 
     func record(

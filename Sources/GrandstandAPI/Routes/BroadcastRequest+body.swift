@@ -75,19 +75,19 @@ extension BroadcastRequest {
         return true
     }
 
-    private static func audiences(_ fields: inout JSONFields) -> [Audience.Selector]? {
+    private static func audiences(_ fields: inout JSONFields) -> [Audience.ID]? {
         guard let elements = fields.array("audiences", count: 1...1_000) else { return nil }
-        var selectors: [Audience.Selector] = []
+        var ids: [Audience.ID] = []
         for (value, pointer) in elements {
             var nested = JSONFields(value, pointer: pointer)
             let bundleID = nested.bundleID("bundleId")
             let environment = nested.choice("environment", APNsEnvironment.self, required: true)
             if let bundleID, let environment {
-                selectors.append(Audience.Selector(bundleID: bundleID, environment: environment))
+                ids.append(Audience.ID(bundleID: bundleID, environment: environment))
             }
             fields.absorb(nested)
         }
-        return selectors
+        return ids
     }
 }
 

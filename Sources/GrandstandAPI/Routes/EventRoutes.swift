@@ -75,7 +75,7 @@ extension EventSpecification {
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience] {
         var audiences: [Audience] = []
-        var seen: Set<Audience.Selector> = []
+        var seen: Set<Audience.ID> = []
         for (value, pointer) in fields.array("audiences", required: true, count: 1...1_000) ?? [] {
             var nested = JSONFields(value, pointer: pointer)
             let bundleID = nested.bundleID("bundleId")
@@ -83,7 +83,7 @@ extension EventSpecification {
             let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
             if let bundleID, let environment, let policy {
                 let audience = Audience(bundleID: bundleID, environment: environment, storagePolicy: policy)
-                if seen.insert(audience.selector).inserted {
+                if seen.insert(audience.id).inserted {
                     audiences.append(audience)
                 } else {
                     nested.fault(
