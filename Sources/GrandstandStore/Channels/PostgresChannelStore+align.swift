@@ -55,6 +55,9 @@ extension PostgresChannelStore {
 
     /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may
     /// still need them, `retireAfter` at least (docs/apns.md section 8).
+    ///
+    /// For each that no device needs, a creation that APNs had no place for is asked again: it takes that place
+    /// (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -73,6 +76,17 @@ extension PostgresChannelStore {
                     next_attempt_at = greatest(t.kept_until, t.needed_until)
                 from due t where c.id = t.id and c.id = any(array(select id from due)) and c.state = 'active'
                 returning c.*
+            ), asked_again as (
+                update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = any(array(
+                    select w.id from (
+                        select bundle_id, environment, count(*) as places from retired
+                        where needed_until is null or needed_until <= \(now) group by bundle_id, environment) r
+                    cross join lateral (
+                        select c.id from channels c left join lateral \(event) on true
+                        where c.bundle_id = r.bundle_id and c.environment = r.environment and c.state = 'failed'
+                            and c.reason = \(APNsReason.cannotCreateChannelConfig.rawValue)
+                            and c.next_attempt_at is not null
+                        order by \(need) limit r.places) w))
             )
             \(audit.insert(
                 .channelRetired, channels: "retired c",
