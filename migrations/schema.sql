@@ -274,8 +274,9 @@ CREATE FUNCTION public.tell_of_replaced_channel() RETURNS trigger
 declare
     earlier channels;
 begin
-    select * into earlier from channels c
-    where c.event_key = new.event_key and c.bundle_id = new.bundle_id and c.environment = new.environment
+    -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
+    select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
+    where c.bundle_id = new.bundle_id and c.environment = new.environment
         and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
