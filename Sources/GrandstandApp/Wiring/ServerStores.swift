@@ -8,6 +8,7 @@ struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let channels: PostgresChannelStore
     let events: PostgresEventStore
+    let starts: PostgresStartStore
     let outbox: PostgresOutbox
     /// Leads acceptance to the dispatchers of this process.
     let departures: LocalDepartures
@@ -36,6 +37,7 @@ struct ServerStores: Sendable {
         apps = PostgresAppStore(store)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
+        starts = PostgresStartStore(bulkSessions, dispatch: Database(session.dispatchPool, sharing: store))
         departures = LocalDepartures()
         outbox = PostgresOutbox(
             Database(session.outboxPool, sharing: store), calls: bulkSessions,

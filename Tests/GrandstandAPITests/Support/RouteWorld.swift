@@ -15,6 +15,7 @@ internal import NIOEmbedded
 struct RouteWorld {
     var apps = FakeApps()
     var events = FakeEvents()
+    var starts = FakeStarts()
     var channels = FakeChannels()
     var outbox = FakeOutbox()
     var quirks = FakeQuirks()
@@ -87,6 +88,7 @@ struct RouteWorld {
             AppRoutes(apps: apps, quirks: quirks, gateway: gateway, now: now).routes,
             QuirkRoutes(apps: apps, quirks: quirks, now: now).routes,
             EventRoutes(apps: apps, events: events, now: now).routes,
+            StartRoutes(apps: apps, events: events, starts: starts, now: now).routes,
             BroadcastRoutes(
                 apps: apps, events: events, channels: channels, outbox: outbox,
                 intake: Intake(outbox: outbox, now: now), now: now

@@ -1,0 +1,117 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What APNs' answers say of tokens, made true: one that is gone is removed, a suspect one is not used until its app
+/// registers it again, and both only as long as it is still the one that was sent.
+struct TokenCare {
+    /// Where tokens are kept.
+    enum Place {
+        /// `start_tokens`, of this type of attributes; a token is an installation's.
+        case starts(attributesType: String)
+        /// `activities`; a token is an activity's.
+        case activities
+    }
+
+    /// A push and what became of it.
+    struct Answer {
+        /// Of the installation, or of the activity: the row's number.
+        let owner: Int
+        let token: DeviceToken
+        let sentAt: Date
+        let verdict: TokenVerdict
+    }
+
+    private struct Refused {
+        let answer: Answer
+        /// A token that was registered later may be good.
+        let before: Date
+        let reason: String
+    }
+
+    private var gone: [Refused] = []
+    private var suspect: [Refused] = []
+    private var accepted = 0
+
+    init(_ answers: some Sequence<Answer>) {
+        for answer in answers {
+            switch answer.verdict {
+            case .accepted: accepted += 1
+            case .gone(let reason, let since):
+                gone.append(Refused(answer: answer, before: since ?? answer.sentAt, reason: reason))
+            case .suspect(let reason):
+                suspect.append(Refused(answer: answer, before: answer.sentAt, reason: reason))
+            case .retry, .unknown, .rejected: break
+            }
+        }
+        gone.sort { $0.answer.owner < $1.answer.owner }
+        suspect.sort { $0.answer.owner < $1.answer.owner }
+    }
+
+    /// The statements that prune tokens, for the transaction of the verdicts. Whoever registers locks tokens before it
+    /// queues for a start, so these go before anything is queued.
+    func pruning(_ place: Place, now: Date) -> [PostgresQuery] {
+        var statements: [PostgresQuery] = []
+        if !gone.isEmpty { statements.append(Self.removal(gone, place)) }
+        if !suspect.isEmpty { statements.append(Self.suspicion(suspect, place, now: now)) }
+        return statements
+    }
+
+    /// Counts the answers of this minute, where nobody counted none: the last statement of its transaction, for all
+    /// answers of an app in a minute meet in one row.
+    ///
+    /// - Parameter app: `app_environments.id`.
+    func count(of app: Int, now: Date) -> PostgresQuery? {
+        guard accepted > 0 || !suspect.isEmpty else { return nil }
+        let minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
+        return """
+            insert into token_answers as t (app, minute, accepted, suspect, reason)
+            values (\(app), \(minute), \(accepted), \(suspect.count), \(suspect.last?.reason))
+            on conflict (app, minute) do update set accepted = t.accepted + excluded.accepted,
+                suspect = t.suspect + excluded.suspect, reason = coalesce(excluded.reason, t.reason)
+            """
+    }
+
+    /// The tokens `refused` as rows `r`, and the condition that a row `t` still has the one that was sent.
+    private static func rows(_ refused: [Refused]) -> PostgresQuery {
+        """
+        unnest(\(refused.map(\.answer.owner)), \(refused.map(\.answer.token.hex)), \(refused.map(\.before)),
+            \(refused.map(\.reason))) as r(owner, token, before, reason)
+        """
+    }
+
+    private static let isSame: PostgresQuery = "= decode(r.token, 'hex')"
+
+    private static func removal(_ refused: [Refused], _ place: Place) -> PostgresQuery {
+        switch place {
+        case .starts(let attributesType):
+            """
+            delete from start_tokens t using \(rows(refused))
+            where t.installation = r.owner and t.attributes_type = \(attributesType) and t.token \(isSame)
+                and t.registered_at < r.before
+            """
+        case .activities:
+            """
+            update activities t set update_token = null, registered_at = null, suspect_since = null, reason = r.reason
+            from \(rows(refused)) where t.id = r.owner and t.update_token \(isSame) and t.registered_at < r.before
+            """
+        }
+    }
+
+    private static func suspicion(_ refused: [Refused], _ place: Place, now: Date) -> PostgresQuery {
+        switch place {
+        case .starts(let attributesType):
+            """
+            update start_tokens t set suspect_since = \(now), reason = r.reason from \(rows(refused))
+            where t.installation = r.owner and t.attributes_type = \(attributesType) and t.token \(isSame)
+                and t.registered_at < r.before and t.suspect_since is null
+            """
+        case .activities:
+            """
+            update activities t set suspect_since = \(now), reason = r.reason from \(rows(refused))
+            where t.id = r.owner and t.update_token \(isSame) and t.registered_at < r.before
+                and t.suspect_since is null
+            """
+        }
+    }
+}
