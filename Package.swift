@@ -200,6 +200,10 @@ let package = Package(
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
+        // The ports as values that tests make of functions.
+        .target(
+            name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
+            swiftSettings: settings),
         .testTarget(name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
@@ -211,19 +215,19 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",
-            dependencies: ["APNsWire", "Grandstand", "GrandstandService", log], swiftSettings: settings),
+            dependencies: ["APNsWire", "Grandstand", "GrandstandService", "PortFakes", log], swiftSettings: settings),
         .testTarget(
             name: "GrandstandAPITests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", httpTypes, hummingbird, log, nioCore,
-                nioEmbedded, nioHTTP1,
+                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit", "PortFakes",
+                httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandConsoleTests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", "GrandstandTestKit",
-                argumentParser, hummingbird,
+                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", "GrandstandTestKit", "PortFakes",
+                argumentParser, httpTypes, hummingbird, log, nioCore,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -307,7 +307,7 @@ declare
 begin
     select * into earlier from channels c
     where c.event_key = new.event_key and c.bundle_id = new.bundle_id and c.environment = new.environment
-        and c.storage_policy = new.storage_policy and c.id <> new.id and c.channel_id is not null
+        and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
         perform note_for_webhooks(

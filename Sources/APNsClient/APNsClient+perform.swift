@@ -7,8 +7,9 @@ internal import Logging
 extension APNsClient {
     /// A call without its credentials.
     struct Call: Sendable {
-        /// For metrics: `broadcast` or `manage`.
+        /// For metrics: `broadcast`, `device` or `manage`.
         var kind: String
+        var traffic = Traffic.channels
         var method: String
         var path: String
         var headers: [HTTP2Header] = []
@@ -39,7 +40,7 @@ extension APNsClient {
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             do {
                 let token = try await tokens.token(for: credentials)
-                let pool = try pool(endpoint, credentials)
+                let pool = try pool(endpoint, credentials, for: call.traffic)
                 guard let member = pool.ready(avoiding: refusing) else {
                     try await pool.wait(until: deadline)
                     continue

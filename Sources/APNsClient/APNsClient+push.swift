@@ -7,7 +7,7 @@ extension APNsClient: DeviceGateway {
     package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
         guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
         let call = Call(
-            kind: "device", method: "POST", path: APNsPath.device(push.token.hex),
+            kind: "device", traffic: .devices, method: "POST", path: APNsPath.device(push.token.hex),
             headers: [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),

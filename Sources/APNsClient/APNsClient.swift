@@ -33,9 +33,17 @@ package final class APNsClient: Sendable {
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
+    /// What connections are for. Each kind has its own, so that a goal's broadcasts do not stand in line behind a
+    /// million starts.
+    enum Traffic: String, Hashable {
+        case channels
+        case devices
+    }
+
     private struct PoolKey: Hashable {
         let endpoint: Endpoint
         let credentials: Credentials
+        let traffic: Traffic
     }
 
     let settings: Settings
@@ -82,12 +90,14 @@ package final class APNsClient: Sendable {
         pools.withLock { pools in (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value) }
     }
 
-    func pool(_ endpoint: Endpoint, _ credentials: Credentials) throws(ConnectionPool.Closed) -> ConnectionPool {
+    func pool(
+        _ endpoint: Endpoint, _ credentials: Credentials, for traffic: Traffic
+    ) throws(ConnectionPool.Closed) -> ConnectionPool {
         let pool = pools.withLock { pools in
             guard pools != nil else { return nil as ConnectionPool? }
-            let key = PoolKey(endpoint: endpoint, credentials: credentials)
+            let key = PoolKey(endpoint: endpoint, credentials: credentials, traffic: traffic)
             if let pool = pools?[key] { return pool }
-            let pool = makePool(endpoint, credentials)
+            let pool = makePool(endpoint, credentials, traffic)
             pools?[key] = pool
             return pool
         }
@@ -95,9 +105,12 @@ package final class APNsClient: Sendable {
         return pool
     }
 
-    private func makePool(_ endpoint: Endpoint, _ credentials: Credentials) -> ConnectionPool {
+    private func makePool(
+        _ endpoint: Endpoint, _ credentials: Credentials, _ traffic: Traffic
+    ) -> ConnectionPool {
         let metrics = PoolMetrics(
-            host: endpoint.host, team: credentials.teamID, key: credentials.keyID, factory: factory)
+            host: endpoint.host, team: credentials.teamID, key: credentials.keyID, traffic: traffic.rawValue,
+            factory: factory)
         var configuration = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
         configuration.trustRoots = settings.trustRoots
         configuration.proxy = settings.proxies.proxy(for: endpoint.host)

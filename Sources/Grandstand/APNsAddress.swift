@@ -23,7 +23,7 @@ package struct APNsAddress: Sendable, Hashable {
     }
 
     /// The app and environment.
-    package var app: Audience.Selector { Audience.Selector(bundleID: bundleID, environment: environment) }
+    package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
     /// The values of the quirk `management-path`.
     package enum ManagementPath: String, Sendable, Hashable, CaseIterable {

@@ -1,20 +1,11 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One app, environment and storage policy an event is shown to; each audience of an event gets one channel.
+/// Whom an event is shown to, with one channel at a time: `id` says which audience of its event it is, the rest are
+/// attributes, which may change while it stays the same audience.
 package struct Audience: Sendable, Hashable {
-    package var bundleID: BundleID
-    package var environment: APNsEnvironment
-    package var storagePolicy: StoragePolicy
-
-    package init(bundleID: BundleID, environment: APNsEnvironment, storagePolicy: StoragePolicy) {
-        self.bundleID = bundleID
-        self.environment = environment
-        self.storagePolicy = storagePolicy
-    }
-
-    /// An audience without its policy: an event has at most one per app and environment.
-    package struct Selector: Sendable, Hashable {
+    /// What tells an event's audiences apart: it has at most one with each.
+    package struct ID: Sendable, Hashable {
         package var bundleID: BundleID
         package var environment: APNsEnvironment
 
@@ -24,7 +15,25 @@ package struct Audience: Sendable, Hashable {
         }
     }
 
-    package var selector: Selector { Selector(bundleID: bundleID, environment: environment) }
+    package var id: ID
+    /// Of its channel. A channel has one for ever, so another policy is another channel.
+    package var storagePolicy: StoragePolicy
+
+    package init(id: ID, storagePolicy: StoragePolicy) {
+        self.id = id
+        self.storagePolicy = storagePolicy
+    }
+
+    package init(bundleID: BundleID, environment: APNsEnvironment, storagePolicy: StoragePolicy) {
+        self.init(id: ID(bundleID: bundleID, environment: environment), storagePolicy: storagePolicy)
+    }
+
+    package var bundleID: BundleID { id.bundleID }
+    package var environment: APNsEnvironment { id.environment }
+    package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
+
+    /// As `AppEnvironment` was called.
+    package typealias Selector = AppEnvironment
 
     /// An audience's channel as its organiser sees it.
     package struct ChannelStatus: Sendable, Hashable {

@@ -13,11 +13,11 @@ package struct BroadcastRequest: Sendable, Hashable {
     /// Accepted now, sent then.
     package var sendAt: Date?
     /// Only these audiences; `nil`: all of the event's.
-    package var audiences: [Audience.Selector]?
+    package var audiences: [Audience.ID]?
 
     package init(
         payload: BroadcastPayload, priority: APNsPriority? = nil, expiresIn: Int? = nil, apnsExpiration: Int? = nil,
-        sendAt: Date? = nil, audiences: [Audience.Selector]? = nil
+        sendAt: Date? = nil, audiences: [Audience.ID]? = nil
     ) {
         self.payload = payload
         self.priority = priority

@@ -40,6 +40,9 @@ package struct Channel: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
+    /// The audience of its event that it serves.
+    package var audience: Audience.ID { Audience.ID(bundleID: bundleID, environment: environment) }
+
     /// Where a channel stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Intent is written, Apple has not answered yet.

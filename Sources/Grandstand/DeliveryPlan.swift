@@ -75,20 +75,20 @@ package struct DeliveryPlan: Sendable, Hashable {
     }
 
     private static func choose(
-        _ selectors: [Audience.Selector]?, from audiences: [Audience]
+        _ ids: [Audience.ID]?, from audiences: [Audience]
     ) throws(Problem) -> [Audience] {
-        guard let selectors else { return audiences }
-        let bySelector = Dictionary(audiences.map { ($0.selector, $0) }) { first, _ in first }
+        guard let ids else { return audiences }
+        let byID = Dictionary(audiences.map { ($0.id, $0) }) { first, _ in first }
         var chosen: [Audience] = []
         var errors: [FieldError] = []
-        for (index, selector) in selectors.enumerated() {
-            if let audience = bySelector[selector] {
+        for (index, id) in ids.enumerated() {
+            if let audience = byID[id] {
                 if !chosen.contains(audience) { chosen.append(audience) }
             } else {
                 errors.append(
                     FieldError(
                         pointer: "/audiences/\(index)",
-                        detail: "The event has no audience \(selector.bundleID) in \(selector.environment.rawValue)."))
+                        detail: "The event has no audience \(id.bundleID) in \(id.environment.rawValue)."))
             }
         }
         guard errors.isEmpty else {

@@ -15,12 +15,20 @@ package enum Expiration: Sendable, Hashable {
 
     /// The header's value for a channel with `policy`.
     package func header(for policy: StoragePolicy, now: Date) -> Int {
+        header(for: policy, until: deadline(now: now))
+    }
+
+    /// The same for a message that was accepted earlier.
+    ///
+    /// - Parameter deadline: when the server stops trying.
+    package func header(for policy: StoragePolicy, until deadline: Date) -> Int {
         switch (self, policy) {
-        case (.header(let value), _): value
+        // Whatever the organiser set: an epoch was accepted for a channel with another policy.
         case (_, .noMessageStored): 0
+        case (.header(let value), .mostRecentMessageStored): value
         // Rounded up: every attempt before the deadline carries an epoch that has not passed.
         case (.standard, .mostRecentMessageStored), (.after, .mostRecentMessageStored):
-            Int(deadline(now: now).timeIntervalSince1970.rounded(.up))
+            Int(deadline.timeIntervalSince1970.rounded(.up))
         }
     }
 

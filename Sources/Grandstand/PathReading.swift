@@ -40,8 +40,8 @@ extension PathReading {
     }
 
     /// The app and environment in the path.
-    package func app() throws(Problem) -> Audience.Selector {
-        Audience.Selector(bundleID: try bundleID(), environment: try environment())
+    package func app() throws(Problem) -> AppEnvironment {
+        AppEnvironment(bundleID: try bundleID(), environment: try environment())
     }
 
     /// - Throws: `event-not-found` for text that cannot be an event key.

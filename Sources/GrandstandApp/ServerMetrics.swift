@@ -1,15 +1,18 @@
 internal import CoreMetrics
 internal import GrandstandAPI
 internal import PrometheusMetrics
+internal import Synchronization
 
 /// This process's metrics, as `GET /metrics` answers them.
 struct ServerMetrics: OperationMetrics {
     let backend = PrometheusMetrics()
+    private let recorders = Recorders()
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
         // Methods are the caller's words; the ones no route takes are one series.
         let method = ["GET", "POST", "PUT", "DELETE", "HEAD"].contains(method) ? method : "other"
-        answers(method: method, path: path ?? "none", status: status)(time)
+        let series = Series(method: method, path: path ?? "none", status: status)
+        recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
     }
 
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
@@ -32,4 +35,27 @@ struct ServerMetrics: OperationMetrics {
     }
 
     func exposition() -> [UInt8] { backend.exposition() }
+}
+
+/// What tells answers apart in the metrics.
+private struct Series: Hashable {
+    let method: String
+    let path: String
+    let status: Int
+}
+
+/// A recorder for each series: finding its counter and timer by their labels anew was a seventh of a routed request.
+private final class Recorders: Sendable {
+    private let made = Mutex<[Series: @Sendable (Duration) -> Void]>([:])
+
+    func recorder(
+        of series: Series, make: (Series) -> @Sendable (Duration) -> Void
+    ) -> @Sendable (Duration) -> Void {
+        made.withLock { made in
+            if let recorder = made[series] { return recorder }
+            let recorder = make(series)
+            made[series] = recorder
+            return recorder
+        }
+    }
 }

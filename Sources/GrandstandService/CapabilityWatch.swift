@@ -54,7 +54,7 @@ package struct CapabilityWatch: APNsGateway {
     // MARK: Notes
 
     private func watching<Value: Sendable>(
-        _ app: Audience.Selector, _ call: String, isBroadcast: Bool = false,
+        _ app: AppEnvironment, _ call: String, isBroadcast: Bool = false,
         _ body: () async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
         let calledAt = now()
@@ -83,7 +83,7 @@ package struct CapabilityWatch: APNsGateway {
         return answer
     }
 
-    private func note(_ app: Audience.Selector, _ body: () async throws -> Void) async {
+    private func note(_ app: AppEnvironment, _ body: () async throws -> Void) async {
         do {
             try await body()
         } catch is CancellationError {
@@ -102,13 +102,13 @@ package struct CapabilityWatch: APNsGateway {
             var success: Date?
         }
 
-        private let notes = Mutex<[Audience.Selector: Notes]>([:])
+        private let notes = Mutex<[AppEnvironment: Notes]>([:])
 
         /// Seconds between two notes of refusals; and of successes, with which the refusal that another process met ends.
         private static let refusalInterval: TimeInterval = 5
         private static let successInterval: TimeInterval = 15
 
-        func wantsNote(ofRefusal app: Audience.Selector, at moment: Date) -> Bool {
+        func wantsNote(ofRefusal app: AppEnvironment, at moment: Date) -> Bool {
             notes.withLock { notes in
                 if let last = notes[app]?.refusal, moment.timeIntervalSince(last) < Self.refusalInterval {
                     return false
@@ -118,7 +118,7 @@ package struct CapabilityWatch: APNsGateway {
             }
         }
 
-        func wantsNote(ofSuccess app: Audience.Selector, at moment: Date) -> Bool {
+        func wantsNote(ofSuccess app: AppEnvironment, at moment: Date) -> Bool {
             notes.withLock { notes in
                 if let last = notes[app]?.success, moment.timeIntervalSince(last) < Self.successInterval {
                     return false
@@ -128,6 +128,6 @@ package struct CapabilityWatch: APNsGateway {
             }
         }
 
-        func forget(_ app: Audience.Selector) { notes.withLock { $0[app] = nil } }
+        func forget(_ app: AppEnvironment) { notes.withLock { $0[app] = nil } }
     }
 }

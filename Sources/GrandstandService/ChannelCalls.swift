@@ -107,7 +107,7 @@ package struct ChannelCalls: Sendable {
     }
 
     /// Deletes a channel that is kept though no device needs it.
-    func reclaim(_ app: Audience.Selector, by actor: AuditActor) async throws -> Reclaim {
+    func reclaim(_ app: AppEnvironment, by actor: AuditActor) async throws -> Reclaim {
         let spare = try await channels.reclaim(
             app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
         guard let spare = spare.first else { return .none }

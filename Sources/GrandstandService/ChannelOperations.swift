@@ -42,7 +42,7 @@ package struct ChannelOperations: Sendable {
     }
 
     private func reserve(_ draft: ChannelDraft, by actor: AuditActor) async throws -> ChannelTask {
-        let app = Audience.Selector(bundleID: draft.bundleID, environment: draft.environment)
+        let app = AppEnvironment(bundleID: draft.bundleID, environment: draft.environment)
         for _ in 0..<Self.reclaims {
             do {
                 return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))

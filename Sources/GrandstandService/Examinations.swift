@@ -6,7 +6,7 @@ package import Logging
 /// How a quirk is examined: tried by one caller at a time over all replicas, remembered, never guessed per request.
 package struct Examinations: Sendable {
     private struct Subject: Hashable {
-        let app: Audience.Selector
+        let app: AppEnvironment
         let name: Quirk.Name
     }
 
@@ -62,7 +62,7 @@ package struct Examinations: Sendable {
     ///   - since: conclusions after this are believed.
     ///   - waits: for an examination that goes on, at most `timeout` and the time of an examination.
     func examine<Value: Sendable>(
-        _ name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, waits: Bool,
+        _ name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, waits: Bool,
         _ body: @escaping @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> Outcome<Value> {
         let outcome = await flight.run(Subject(app: app, name: name), waits: waits) {
@@ -80,7 +80,7 @@ package struct Examinations: Sendable {
     var waiting: Int { get async { await flight.waiting.values.reduce(0) { $0 + $1.count } } }
 
     private func begin<Value: Sendable>(
-        _ name: Quirk.Name, _ app: Audience.Selector, _ since: Date, waits: Bool,
+        _ name: Quirk.Name, _ app: AppEnvironment, _ since: Date, waits: Bool,
         _ body: @Sendable () async -> (answer: Value, finding: Finding)
     ) async -> (value: Outcome<Value>, finding: Finding) {
         do {
@@ -105,7 +105,7 @@ package struct Examinations: Sendable {
         }
     }
 
-    private func keep(_ finding: Finding, _ name: Quirk.Name, _ app: Audience.Selector) async {
+    private func keep(_ finding: Finding, _ name: Quirk.Name, _ app: AppEnvironment) async {
         do {
             switch finding {
             case .nothing, .unavailable: try await quirks.abandonExamination(of: name, for: app)

@@ -11,7 +11,7 @@ struct ListWitness: Sendable {
     private let reconciliations: any ReconciliationStore
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let flight = SingleFlight<Audience.Selector, Void>()
+    private let flight = SingleFlight<AppEnvironment, Void>()
     private let memory = Memory()
 
     /// Seconds for which a list serves: well below the age at which it bears no witness any more.
@@ -70,15 +70,15 @@ struct ListWitness: Sendable {
             var failure: Date?
         }
 
-        private let times = Mutex<[Audience.Selector: Times]>([:])
+        private let times = Mutex<[AppEnvironment: Times]>([:])
 
-        func askedAt(_ app: Audience.Selector) -> Date? { times.withLock { $0[app]?.list } }
+        func askedAt(_ app: AppEnvironment) -> Date? { times.withLock { $0[app]?.list } }
 
-        func failedAt(_ app: Audience.Selector) -> Date? { times.withLock { $0[app]?.failure } }
+        func failedAt(_ app: AppEnvironment) -> Date? { times.withLock { $0[app]?.failure } }
 
-        func note(list askedAt: Date, _ app: Audience.Selector) { times.withLock { $0[app] = Times(list: askedAt) } }
+        func note(list askedAt: Date, _ app: AppEnvironment) { times.withLock { $0[app] = Times(list: askedAt) } }
 
-        func note(failure: Date, _ app: Audience.Selector) {
+        func note(failure: Date, _ app: AppEnvironment) {
             times.withLock { $0[app, default: Times()].failure = failure }
         }
     }

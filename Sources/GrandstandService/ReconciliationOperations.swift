@@ -23,7 +23,7 @@ package struct ReconciliationOperations: Sendable {
     /// - Throws: `app-not-found`, `reconciliation-running`; `apns-refused`, `apns-unanswered` or `credentials-missing`
     ///   when Apple's list could not be read, and then nothing was changed.
     package func reconcile(
-        _ app: Audience.Selector, _ options: ReconciliationOptions, by actor: AuditActor
+        _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {
         let run = try await store.begin(app, now: now(), leasedUntil: reconciliation.leasedUntil)
         do {

@@ -36,11 +36,19 @@ extension Audience {
     }
 }
 
-extension Audience.Selector {
+extension AppEnvironment {
     package static func sample(
         _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production
-    ) throws -> Audience.Selector {
-        Audience.Selector(bundleID: try BadSample.read(bundleID), environment: environment)
+    ) throws -> AppEnvironment {
+        AppEnvironment(bundleID: try BadSample.read(bundleID), environment: environment)
+    }
+}
+
+extension Audience.ID {
+    package static func sample(
+        _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production
+    ) throws -> Audience.ID {
+        Audience.ID(bundleID: try BadSample.read(bundleID), environment: environment)
     }
 }
 
@@ -70,7 +78,7 @@ extension BroadcastRequest {
     package static func update(
         _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil,
         priority: APNsPriority? = nil, expiresIn: Int? = nil, sendAt: Date? = nil,
-        audiences: [Audience.Selector]? = nil
+        audiences: [Audience.ID]? = nil
     ) -> BroadcastRequest {
         BroadcastRequest(
             payload: BroadcastPayload(
@@ -81,7 +89,7 @@ extension BroadcastRequest {
     /// The last message of an event.
     package static func end(
         _ contentState: String = #"{"score":"3-3","penalties":"4-2"}"#, dismissalDate: Int? = nil,
-        expiresIn: Int? = nil, sendAt: Date? = nil, audiences: [Audience.Selector]? = nil
+        expiresIn: Int? = nil, sendAt: Date? = nil, audiences: [Audience.ID]? = nil
     ) -> BroadcastRequest {
         BroadcastRequest(
             payload: BroadcastPayload(

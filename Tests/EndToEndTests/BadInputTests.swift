@@ -1,38 +1,11 @@
 internal import APNsSimulator
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// What is wrong with a request is told with its place; nothing is stored, and the process goes on.
 @Suite(.timeLimit(.minutes(5)))
 struct BadInputTests {
-    struct Refusal: Sendable, CustomStringConvertible {
-        let description: String
-        var method = "POST"
-        var path = "/v1/events/derby/broadcasts"
-        var body: String?
-        let status: Int
-        let slug: String
-        /// Places the answer must point at, all of them.
-        var pointers: [String] = []
-        /// What the detail must contain.
-        var hint = ""
-
-        init(
-            _ description: String, _ method: String = "POST", _ path: String = "/v1/events/derby/broadcasts",
-            _ body: String? = nil, status: Int, slug: String,
-            pointers: [String] = [], hint: String = ""
-        ) {
-            self.description = description
-            self.method = method
-            self.path = path
-            self.body = body
-            self.status = status
-            self.slug = slug
-            self.pointers = pointers
-            self.hint = hint
-        }
-    }
-
     private static let broadcasts = "/v1/events/derby/broadcasts"
     private static let event = "/v1/events/new"
     private static let app = "/v1/apps/com.example.New"
@@ -61,16 +34,7 @@ struct BadInputTests {
         .init(
             "the same app in another case", "PUT", "/v1/apps/com.example.stadium",
             #"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1"}"#, status: 409, slug: "app-exists"),
-        .init(
-            "a channel without policy", "POST", channels, "{}", status: 422, slug: "invalid-request",
-            pointers: ["/storagePolicy"]),
-        .init(
-            "a policy as a number", "POST", channels, #"{"storagePolicy": 1}"#, status: 422, slug: "invalid-request",
-            pointers: ["/storagePolicy"]),
         .init("a cursor that is none", "GET", "/v1/events?cursor=xyz", status: 422, slug: "invalid-request"),
-        .init(
-            "an unknown environment in a path", "GET", "/v1/lookup/com.example.Stadium/staging/derby", status: 404,
-            slug: "not-found"),
         .init("an unknown event", "GET", "/v1/events/none", status: 404, slug: "event-not-found"),
         .init(
             "an update for an unknown event", "POST", "/v1/events/none/broadcasts",
@@ -81,9 +45,6 @@ struct BadInputTests {
             #"{"storagePolicy": "noMessageStored"}"#, status: 404, slug: "app-not-found"),
         .init(
             "an unknown channel", "GET", channels + "/11111111-2222-4333-8444-555555555555", status: 404,
-            slug: "channel-not-found"),
-        .init(
-            "a channel ID of Apple's in a path", "GET", channels + "/dHN0LXNyY2gtY2hubA%3D%3D", status: 404,
             slug: "channel-not-found"),
         .init(
             "an unknown broadcast", "GET", "/v1/broadcasts/11111111-2222-4333-8444-555555555555", status: 404,
@@ -100,11 +61,10 @@ struct BadInputTests {
             let before = try await Self.contents(stage)
             let asked = stage.simulator.journal().count
             for refusal in Self.refusals {
-                let answer = try await stage.api(refusal.method, refusal.path, refusal.body)
-                #expect(answer.status == refusal.status, "\(refusal): \(answer.text)")
-                #expect(answer.slug == refusal.slug, "\(refusal): \(answer.text)")
-                #expect(Set(refusal.pointers).isSubset(of: Set(answer.pointers)), "\(refusal): \(answer.text)")
-                #expect(refusal.hint.isEmpty || answer.text.contains(refusal.hint), "\(refusal): \(answer.text)")
+                let answer = try await stage.api(
+                    refusal.method, refusal.path, refusal.body.map { String(decoding: $0, as: UTF8.self) })
+                refusal.expect(
+                    status: answer.status, slug: answer.slug, pointers: answer.pointers, text: answer.text)
             }
             #expect(try await Self.contents(stage) == before)
             #expect(stage.simulator.journal().count == asked)

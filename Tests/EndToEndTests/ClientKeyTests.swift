@@ -9,26 +9,6 @@ internal import Testing
 struct ClientKeyTests {
     private static let batch = "/v1/lookup/\(Stage.bundleID)/development"
 
-    @Test func `Idempotency-Key means nothing on lookups: nothing is kept, and no two requests are one`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let phone = try await stage.caller([.lookup])
-            let headers = ["Idempotency-Key": "k"]
-            let first = try await phone("POST", Self.batch, #"{"eventKeys": ["derby"]}"#, headers: headers)
-            #expect(first.status == 200)
-            #expect(first.json["items"]?.items.count == 1)
-            // Another body under the same name would be refused elsewhere.
-            let second = try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: headers)
-            #expect(second.status == 200)
-            #expect(second.json["missing"]?.items.count == 1)
-            let again = try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: headers)
-            #expect(again.headers["idempotent-replayed"] == nil)
-            // Not even read: what is no name at all changes nothing.
-            let odd = ["Idempotency-Key": String(repeating: "x", count: 300)]
-            #expect(try await phone("POST", Self.batch, #"{"eventKeys": ["cup"]}"#, headers: odd).status == 200)
-        }
-    }
-
     @Test func `who was told of a change and asks the same server is not told the state before`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent("event-0")

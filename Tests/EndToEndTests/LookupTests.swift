@@ -65,45 +65,6 @@ struct LookupTests {
         }
     }
 
-    @Test func `many events at once: what there is, and why the rest is missing`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let single = try await stage.api("GET", Self.path)
-            let path = "/v1/lookup/com.example.stadium/development"
-            let answer = try await stage.api("POST", path, #"{"eventKeys": ["derby", "cup", "no key"]}"#)
-            #expect(answer.status == 200)
-            #expect(
-                answer.text
-                    == #"{"items":[\#(single.text)],"missing":[{"eventKey":"cup","reason":"event-not-found"},"#
-                    + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
-            let many = (1...101).map { "\"\($0)\"" }.joined(separator: ",")
-            for body in [#"{"eventKeys": []}"#, #"{"eventKeys": [1]}"#, "{}", #"{"eventKeys": [\#(many)]}"#] {
-                let refused = try await stage.api("POST", path, body)
-                #expect(refused.status == 422, "\(body)")
-            }
-            _ = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 1}}"#)
-            try await until("it is over") {
-                try await stage.api("GET", Self.path).status == 410 ? () : nil
-            }
-            let ended = try await stage.api("POST", path, #"{"eventKeys": ["derby"]}"#)
-            #expect(ended.json["missing"]?[0]?["reason"]?.string == "event-ended")
-        }
-    }
-
-    @Test func `a key is let in for its scope and app only, memory or not`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            #expect(try await stage.caller([.lookup], app: Stage.bundleID)("GET", Self.path).status == 200)
-            #expect(try await stage.caller([.operate])("GET", Self.path).status == 403)
-            #expect(try await HTTPCaller(url: stage.url, secret: "gs_none")("GET", Self.path).status == 401)
-            #expect(try await HTTPCaller(url: stage.url)("GET", Self.path).status == 401)
-            _ = try await stage.api(
-                "PUT", "/v1/apps/com.example.Other",
-                #"{"name": "Other", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1"}"#)
-            #expect(try await stage.caller([.lookup], app: "com.example.Other")("GET", Self.path).status == 403)
-        }
-    }
-
     @Test func `another replica learns of a change, and of a revoked key`() async throws {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { one in

@@ -102,16 +102,4 @@ struct StreamTests {
             try await stage.running.value
         }
     }
-
-    @Test func `the scope, the app and the event are checked`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            try await stage.putApp("com.example.Other")
-            #expect(try await stage.caller([.lookup])("GET", Self.path).status == 403)
-            #expect(try await stage.caller([.organise], app: "com.example.Other")("GET", Self.path).status == 403)
-            #expect(try await HTTPCaller(url: stage.url, secret: nil)("GET", Self.path).status == 401)
-            #expect(try await stage.api("GET", "/v1/events/none/stream").slug == "event-not-found")
-            #expect(try await stage.api("GET", "\(Self.path)?limit=1").slug == "unknown-field")
-        }
-    }
 }

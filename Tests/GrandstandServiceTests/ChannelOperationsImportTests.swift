@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -13,9 +14,9 @@ struct ChannelOperationsImportTests {
     private static func operations(_ gateway: FakeGateway, _ ledger: ImportLedger) -> ChannelOperations {
         let management = Sample.management(gateway)
         return ChannelOperations(
-            management: management, channels: ledger,
+            management: management, channels: ledger.channels,
             calls: ChannelCalls(
-                management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+                management: management, channels: ledger.channels, reconciliations: FakeReconciliations(), lease: 10,
                 now: { Sample.now }, logger: Sample.logger),
             lease: 10, now: { Sample.now })
     }
@@ -119,66 +120,23 @@ struct ChannelOperationsImportTests {
 }
 
 /// A ledger of one app that takes channels over, or says why not.
-private final class ImportLedger: ChannelStore {
-    private let known: APNsAddress?
-    private let refusal: Problem?
-    private let taken = Mutex<[ChannelImport]>([])
+private struct ImportLedger {
+    private final class Taken: Sendable { let channels = Mutex<[ChannelImport]>([]) }
+
+    private(set) var channels = FakeChannels()
+    private let taken = Taken()
 
     init(_ known: APNsAddress?, refusal: Problem? = nil) {
-        self.known = known
-        self.refusal = refusal
+        channels.locate = { known?.app == $0 ? known : nil }
+        channels.adopt = { [taken] channel in
+            if let refusal { throw refusal }
+            taken.channels.withLock { $0.append(channel) }
+            return Channel(
+                id: UUID(), bundleID: channel.bundleID, environment: channel.environment, channelID: channel.channelID,
+                storagePolicy: channel.storagePolicy, state: .active, eventKey: channel.eventKey, label: channel.label,
+                reason: nil, attempts: 0, nextAttemptAt: nil, createdAt: Sample.now)
+        }
     }
 
-    var imports: [ChannelImport] { taken.withLock { $0 } }
-
-    func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
-        if let refusal { throw refusal }
-        taken.withLock { $0.append(channel) }
-        return Channel(
-            id: UUID(), bundleID: channel.bundleID, environment: channel.environment, channelID: channel.channelID,
-            storagePolicy: channel.storagePolicy, state: .active, eventKey: channel.eventKey, label: channel.label,
-            reason: nil, attempts: 0, nextAttemptAt: nil, createdAt: now)
-    }
-
-    func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
-        known?.bundleID == bundleID && known?.environment == environment ? known : nil
-    }
-
-    func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
-        throw NotScripted()
-    }
-
-    func channel(
-        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment
-    ) async throws -> Channel? { throw NotScripted() }
-
-    func channels(
-        of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
-    ) async throws -> Page<Channel> { throw NotScripted() }
-
-    func unmanagedChannels(
-        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
-    ) async throws -> Page<UnmanagedChannel> { throw NotScripted() }
-
-    func align(now: Date, tenure: ChannelTenure) async throws -> Int { throw NotScripted() }
-
-    func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw NotScripted() }
-
-    func nextDue(now: Date) async throws -> Date? { throw NotScripted() }
-
-    func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { throw NotScripted() }
-
-    func beginDeletion(
-        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
-    ) async throws -> ChannelTask { throw NotScripted() }
-
-    func reclaim(
-        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
-    ) async throws -> [ChannelTask] { throw NotScripted() }
-
-    func record(
-        _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
-    ) async throws -> Channel { throw NotScripted() }
-
-    func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] { throw NotScripted() }
+    var imports: [ChannelImport] { taken.channels.withLock { $0 } }
 }

@@ -363,7 +363,7 @@ private final class WatchedQuirks: QuirkStore {
     func quirks(of bundleID: BundleID) async throws -> [Quirk] { try await quirks.quirks(of: bundleID) }
 
     func beginExamination(
-        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+        of name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, now: Date, leasedUntil: Date
     ) async throws -> ExaminationStart {
         if isDown { throw NotScripted() }
         let start = try await quirks.beginExamination(
@@ -372,15 +372,15 @@ private final class WatchedQuirks: QuirkStore {
         return start
     }
 
-    func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws {
+    func conclude(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
         try await quirks.conclude(quirk, for: app, by: actor)
     }
 
     func noteCapability(
-        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+        isOn: Bool, for app: AppEnvironment, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
     ) async throws { throw NotScripted() }
 
-    func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
+    func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws {
         try await quirks.abandonExamination(of: name, for: app)
     }
 }

@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import HTTP2
 internal import Synchronization
 
-/// What a pool counts. Labels: `host`, `team` and `key`; each takes a handful of values.
+/// What a pool counts. Labels: `host`, `team`, `key` and `traffic`; each takes a handful of values.
 final class PoolMetrics: Sendable {
     private let labels: [(String, String)]
     private let factory: any MetricsFactory
@@ -13,8 +13,8 @@ final class PoolMetrics: Sendable {
     private let opened: Counter
 
     /// - Parameter factory: where the numbers go.
-    init(host: String, team: String, key: String, factory: any MetricsFactory) {
-        let labels = [("host", host), ("team", team), ("key", key)]
+    init(host: String, team: String, key: String, traffic: String, factory: any MetricsFactory) {
+        let labels = [("host", host), ("team", team), ("key", key), ("traffic", traffic)]
         self.labels = labels
         self.factory = factory
         connections = Meter(label: "apns_connections", dimensions: labels, factory: factory)

@@ -4,7 +4,7 @@ extension Lane {
     /// Takes a message that was accepted for the lane: what it replaces gives way, and after an `end` nothing follows.
     package mutating func accept(_ message: LaneMessage, at now: Date) {
         var message = message
-        message.state = channel == nil ? .waiting : .queued
+        message.state = unsent
         message.channelID = channel?.channelID
         message.contentBefore = newest
         if message.hasContent { newest = message.broadcast }
@@ -24,13 +24,11 @@ extension Lane {
         cancelWaiting(at: now)
     }
 
-    /// What waited for the channel may go.
-    package mutating func connect(_ channel: Channel) {
-        self.channel = channel
-        for index in messages.indices where messages[index].state == .waiting {
-            messages[index].state = .queued
-            messages[index].channelID = channel.channelID
-        }
+    /// Takes back what the clock or the removal of its audience did at `time`: it takes messages again, unless it had got
+    /// its own `end` before.
+    package mutating func reopen(closedAt time: Date) {
+        if fencedAt == time { fencedAt = nil }
+        if closedAt == time { closedAt = nil }
     }
 
     mutating func cancelWaiting(at now: Date) {

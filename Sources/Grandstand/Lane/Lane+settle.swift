@@ -20,7 +20,11 @@ extension Lane {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: settlement.at)
             messages[index].uniqueID = receipt.uniqueID
-            storedUntil = [storedUntil, keptUntil(messages[index])].compactMap(\.self).max()
+            // What went to a channel that was given up meanwhile is that one's.
+            if messages[index].channelID == channel?.channelID {
+                let kept = keptUntil(messages[index], settledAt: settlement.at)
+                storedUntil = [storedUntil, kept].compactMap(\.self).max()
+            }
         case .retry(let time, let reason):
             wait(index, until: time, reason)
         case .throttled(let time, let reason):
@@ -51,7 +55,7 @@ extension Lane {
     /// - Returns: whether the lease still was the replica's.
     package mutating func release(_ delivery: Int, by replica: UUID, at now: Date) -> Bool {
         guard let index = underWay(delivery, replica) else { return false }
-        messages[index].state = .queued
+        messages[index].state = unsent
         messages[index].attempts -= 1
         // Nothing left, so no interval has begun; the one before had ended.
         readyAt = now
@@ -70,7 +74,7 @@ extension Lane {
     }
 
     private mutating func wait(_ index: Int, until time: Date, _ reason: String) {
-        messages[index].state = .queued
+        messages[index].state = unsent
         messages[index].nextAttemptAt = time
         messages[index].reason = reason
     }
@@ -83,9 +87,9 @@ extension Lane {
 
     /// Until when APNs keeps an accepted message, or a device shows what it ended: a date beyond Apple's limit counts as
     /// that limit.
-    private func keptUntil(_ message: LaneMessage) -> Date? {
+    func keptUntil(_ message: LaneMessage, settledAt settled: Date) -> Date? {
         let stored = message.apnsExpiration > 0 ? message.expiresAt : nil
-        guard message.isEnd, let date = message.dismissalDate, let settled = message.settledAt else { return stored }
+        guard message.isEnd, let date = message.dismissalDate else { return stored }
         let latest = Int(settled.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
         return max(stored ?? .distantPast, Date(timeIntervalSince1970: Double(min(date, latest))))
     }

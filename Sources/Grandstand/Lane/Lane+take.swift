@@ -7,8 +7,8 @@ extension Lane {
     /// - An alert that rings takes the newest content with it, if both fit into one message. So no state waits behind an
     ///   alert, nor behind its repetitions; the newest message goes by itself afterwards.
     /// - An alert that is too old to ring is left out.
-    /// - What an earlier attempt had otherwise makes another message, with a timestamp and a request ID of its own: what
-    ///   may have reached APNs is repeated unchanged, or followed by a higher timestamp.
+    /// - What an earlier attempt had otherwise, its channel included, makes another message, with a timestamp and a request
+    ///   ID of its own: what may have reached APNs is repeated unchanged, or followed by a higher timestamp.
     struct Form {
         /// Its alert is left out.
         var isStale = false
@@ -36,7 +36,8 @@ extension Lane {
             form.contentBytes = content
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
-        form.isAnother = head.timestamp != nil && (form.isStale || form.contentOf != head.contentOf)
+        let isMoved = head.channelID != nil && head.channelID != channel?.channelID
+        form.isAnother = head.timestamp != nil && (form.isStale || form.contentOf != head.contentOf || isMoved)
         form.hasNewTimestamp = head.timestamp == nil || form.isAnother
         return form
     }
@@ -50,7 +51,7 @@ extension Lane {
         let now = claim.at
         if let lease, lease.until > now { return nil }
         lease = nil
-        for index in messages.indices where messages[index].state == .sending { messages[index].state = .queued }
+        for index in messages.indices where messages[index].state == .sending { messages[index].state = unsent }
         giveWay(at: now)
         guard let channel, channel.takesMessages, let time = sendable(at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled })

@@ -34,7 +34,7 @@ extension Lane {
             let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),
             messages[index].expiresAt > now
         else { return }
-        messages[index].state = channel == nil ? .waiting : .queued
+        messages[index].state = unsent
         messages[index].settledAt = nil
     }
 }

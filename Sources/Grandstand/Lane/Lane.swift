@@ -4,9 +4,7 @@ package import FoundationEssentials
 /// The messages of one channel, in order: at most one is under way, and the newest state wins.
 ///
 /// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
-/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back. Four statements still set single
-/// columns of the row by themselves: the clock that closes an event, an event or audience that comes back
-/// (`fencedAt`, `closedAt`), and a channel that is gone (`channel`).
+/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else writes the row.
 package struct Lane: Sendable, Hashable {
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {
@@ -36,7 +34,7 @@ package struct Lane: Sendable, Hashable {
     }
 
     package let id: Int
-    package let audience: Audience
+    package internal(set) var audience: Audience
     /// `nil`: none yet, or none any more.
     package var channel: Channel?
     package var lease: Lease?
@@ -127,4 +125,7 @@ package struct Lane: Sendable, Hashable {
     }
 
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }
+
+    /// The state of a message that waits to be sent.
+    var unsent: Delivery.State { channel == nil ? .waiting : .queued }
 }

@@ -18,7 +18,7 @@ package struct LaneMessage: Sendable, Hashable {
     /// When its alert is too old; `nil`: when it expires. It goes on without it then.
     package let ringsUntil: Date?
     /// The `apns-expiration` header.
-    package let apnsExpiration: Int
+    package internal(set) var apnsExpiration: Int
     package let expiresAt: Date
     /// Requests to APNs, the one under way included.
     package var attempts: Int

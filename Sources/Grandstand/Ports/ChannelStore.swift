@@ -54,7 +54,7 @@ package protocol ChannelStore: Sendable {
 
     /// Leases for deletion retiring channels that no device needs any more though their time has not come, the first to
     /// go first: the app has as many channels as its limit or Apple allows.
-    func reclaim(_ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
+    func reclaim(_ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
 
     /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the lane
     /// its channel. An outcome that comes after the lease went to somebody else changes nothing, but never loses an ID
@@ -76,7 +76,7 @@ extension ChannelStore {
     ///
     /// - Throws: `app-not-found`, `channel-not-found`.
     package func recorded(
-        _ id: UUID, of app: Audience.Selector, among apps: any AppStore
+        _ id: UUID, of app: AppEnvironment, among apps: any AppStore
     ) async throws -> Channel {
         if let channel = try await channel(id, of: app.bundleID, in: app.environment) { return channel }
         _ = try await apps.registered(app.bundleID)

@@ -8,11 +8,11 @@ package protocol QuirkStore: Sendable {
 
     /// Begins an examination, unless one is under way or was concluded after `since`.
     func beginExamination(
-        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+        of name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, now: Date, leasedUntil: Date
     ) async throws -> ExaminationStart
 
     /// Keeps a conclusion, replacing an older one, and ends the examination.
-    func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws
+    func conclude(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws
 
     /// Takes down what an answer of Apple's says of the app's Broadcast capability (`broadcast-feature`), where that is
     /// news; a value set by an admin stays.
@@ -25,11 +25,11 @@ package protocol QuirkStore: Sendable {
     ///   - isBroadcast: the call was a broadcast, not a look at channels.
     ///   - calledAt: when it was made: it says nothing of what was seen later.
     func noteCapability(
-        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+        isOn: Bool, for app: AppEnvironment, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
     ) async throws
 
     /// Ends an examination that showed nothing.
-    func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws
+    func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws
 }
 
 /// What asking for an examination came to.

@@ -15,12 +15,12 @@ package protocol ReconciliationStore: Sendable {
     func nextDue(interval: TimeInterval, now: Date) async throws -> Date?
 
     /// Asks for a run as soon as can be, unless Apple's list was read within the last minute.
-    func request(_ app: Audience.Selector, now: Date) async throws
+    func request(_ app: AppEnvironment, now: Date) async throws
 
     /// Leases one app and environment.
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`.
-    func begin(_ app: Audience.Selector, now: Date, leasedUntil: Date) async throws -> ReconciliationRun
+    func begin(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun
 
     func extend(_ run: ReconciliationRun, until: Date) async throws
 
@@ -36,7 +36,7 @@ package protocol ReconciliationStore: Sendable {
 
     /// Takes down a list that was read whole before a creation is asked for: what it lacks and a later one has came in
     /// between. Needs no lease, for it only adds first sights.
-    func witness(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector) async throws
+    func witness(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment) async throws
 
     /// Keeps the storage policies that Apple told of unmanaged channels.
     func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws
@@ -55,16 +55,16 @@ package protocol ReconciliationStore: Sendable {
     func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws
 
     /// The report as it was answered, a JSON object.
-    func report(_ id: UUID, of app: Audience.Selector) async throws -> [UInt8]?
+    func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]?
 
     /// Reports, the newest first; long ones without their lists, and with `abridged`.
-    func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]>
+    func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]>
 }
 
 extension ReconciliationStore {
     /// - Throws: `app-not-found`, `reconciliation-not-found`.
     package func kept(
-        _ id: UUID, of app: Audience.Selector, among apps: any AppStore
+        _ id: UUID, of app: AppEnvironment, among apps: any AppStore
     ) async throws -> [UInt8] {
         if let report = try await report(id, of: app) { return report }
         _ = try await apps.registered(app.bundleID)

@@ -47,15 +47,15 @@ extension JSONFields {
     }
 
     /// A list of apps and environments; `nil`: none was given.
-    mutating func selectors(_ name: String) -> [Audience.Selector]? {
+    mutating func selectors(_ name: String) -> [Audience.ID]? {
         guard let elements = array(name, count: 1...1_000) else { return nil }
-        var selectors: [Audience.Selector] = []
+        var selectors: [Audience.ID] = []
         for (value, pointer) in elements {
             var nested = JSONFields(value, pointer: pointer)
             let bundleID = nested.bundleID("bundleId")
             let environment = nested.choice("environment", APNsEnvironment.self, required: true)
             if let bundleID, let environment {
-                selectors.append(Audience.Selector(bundleID: bundleID, environment: environment))
+                selectors.append(Audience.ID(bundleID: bundleID, environment: environment))
             }
             absorb(nested)
         }

@@ -70,24 +70,25 @@ struct ChannelRoutes: Sendable {
         let filter = ChannelFilter(
             state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
+        let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
+        // What is not in the ledger has neither state nor event.
+        guard isManaged || filter == ChannelFilter() else {
+            throw Problem(
+                .invalidRequest, "managed=false goes with limit and cursor only.",
+                errors: [FieldError(pointer: "managed", detail: "Leave the other filters out.")])
+        }
+        let part = try query.page()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         _ = try await apps.registered(bundleID)
-        let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
         guard isManaged else {
-            // What is not in the ledger has neither state nor event.
-            guard filter == ChannelFilter() else {
-                throw Problem(
-                    .invalidRequest, "managed=false goes with limit and cursor only.",
-                    errors: [FieldError(pointer: "managed", detail: "Leave the other filters out.")])
-            }
-            let page = try await channels.unmanagedChannels(of: bundleID, in: environment, try query.page())
+            let page = try await channels.unmanagedChannels(of: bundleID, in: environment, part)
             return .json(
                 Page(
                     items: page.items.map { UnmanagedView(bundleID: bundleID, environment: environment, channel: $0) },
                     nextCursor: page.nextCursor))
         }
-        return .json(try await channels.channels(of: bundleID, in: environment, where: filter, try query.page()))
+        return .json(try await channels.channels(of: bundleID, in: environment, where: filter, part))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -99,11 +100,10 @@ struct ChannelRoutes: Sendable {
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         let force = try context.query.flag("force")
-        let bundleID = try context.bundleID()
-        _ = try await apps.registered(bundleID)
-        try await desk.delete(
-            try context.id(orThrow: .channelNotFound), of: bundleID, in: try context.environment(), force: force,
-            by: context.actor)
+        let app = try context.app()
+        let id = try context.id(orThrow: .channelNotFound)
+        _ = try await apps.registered(app.bundleID)
+        try await desk.delete(id, of: app.bundleID, in: app.environment, force: force, by: context.actor)
         return .noContent
     }
 }

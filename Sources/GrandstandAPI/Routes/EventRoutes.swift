@@ -32,15 +32,16 @@ struct EventRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
-        let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
-        if let bundleID {
+        let filter = EventFilter(
+            state: try query.choice("state"), kind: query["kind"],
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
+            to: try query.date("to"), within: context.reach)
+        let part = try query.page()
+        if let bundleID = filter.bundleID {
             try context.requireCover(of: bundleID)
             _ = try await apps.registered(bundleID)
         }
-        let filter = EventFilter(
-            state: try query.choice("state"), kind: query["kind"], bundleID: bundleID, from: try query.date("from"),
-            to: try query.date("to"), within: context.reach)
-        return .json(try await events.events(where: filter, try query.page(), now: now()))
+        return .json(try await events.events(where: filter, part, now: now()))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -78,7 +79,7 @@ extension EventSpecification {
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience] {
         var audiences: [Audience] = []
-        var seen: Set<Audience.Selector> = []
+        var seen: Set<Audience.ID> = []
         for (value, pointer) in fields.array("audiences", required: true, count: 1...1_000) ?? [] {
             var nested = JSONFields(value, pointer: pointer)
             let bundleID = nested.bundleID("bundleId")
@@ -86,7 +87,7 @@ extension EventSpecification {
             let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
             if let bundleID, let environment, let policy {
                 let audience = Audience(bundleID: bundleID, environment: environment, storagePolicy: policy)
-                if seen.insert(audience.selector).inserted {
+                if seen.insert(audience.id).inserted {
                     audiences.append(audience)
                 } else {
                     nested.fault(

@@ -29,7 +29,7 @@ struct QuirkRoutes: Sendable {
             environment: target.environment, name: name, value: value ?? name.documented, learnedAt: now(),
             evidence: "set by \(context.actor.text)", believedUntil: isDocumented ? now() : nil)
         try await quirks.conclude(
-            quirk, for: Audience.Selector(bundleID: app.bundleID, environment: target.environment), by: context.actor)
+            quirk, for: AppEnvironment(bundleID: app.bundleID, environment: target.environment), by: context.actor)
         return .json(quirk)
     }
 

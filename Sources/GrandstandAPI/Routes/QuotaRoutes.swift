@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
@@ -8,11 +9,51 @@ struct QuotaRoutes: Sendable {
     let tenure: ChannelTenure
     let now: @Sendable () -> Date
 
-    var routes: [Route] { [Route(.get, "/v1/quotas", .scope(.operate), list)] }
+    var routes: [Route] { [Route(.get, "/v1/quotas", .scope(.operate), query: ["limit", "cursor"], list)] }
 
+    /// In order of bundle IDs, both environments of an app together.
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let part = try context.query.page()
+        let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }
         let quotas = try await channels.quotas(now: now(), tenure: tenure)
-        let visible = quotas.filter { context.key?.covers($0.bundleID) ?? false }
-        return .json(Page(items: visible, nextCursor: nil))
+            .filter { context.reach.covers($0.bundleID) }
+            .map { (cursor: QuotaCursor($0), quota: $0) }
+            .sorted { $0.cursor < $1.cursor }
+            .filter { row in last.map { $0 < row.cursor } ?? true }
+            .map(\.quota)
+        return .json(Page(rows: quotas, limit: part.limit) { QuotaCursor($0).text })
+    }
+}
+
+/// Where a page of quotas ends: an app in an environment.
+struct QuotaCursor: Comparable {
+    private let bundleID: BundleID
+    private let environment: APNsEnvironment
+
+    init(_ quota: Quota) {
+        bundleID = quota.bundleID
+        environment = quota.environment
+    }
+
+    /// Reads what `text` wrote.
+    ///
+    /// - Throws: `invalid-request` for anything else.
+    init(_ text: String) throws(Problem) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let bundleID = BundleID(rawValue: parts[0]),
+            let environment = APNsEnvironment(rawValue: parts[1])
+        else {
+            throw Problem(
+                .invalidRequest, "Use nextCursor of the previous page as it came.",
+                errors: [FieldError(pointer: "cursor", detail: "This is not a cursor of this list.")])
+        }
+        self.bundleID = bundleID
+        self.environment = environment
+    }
+
+    var text: String { "\(bundleID)/\(environment.rawValue)" }
+
+    static func < (one: Self, other: Self) -> Bool {
+        (one.bundleID, one.environment) < (other.bundleID, other.environment)
     }
 }

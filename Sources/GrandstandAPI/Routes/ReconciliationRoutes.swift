@@ -37,8 +37,9 @@ struct ReconciliationRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
+        let part = try context.query.page()
         _ = try await apps.registered(app.bundleID)
-        let page = try await store.reports(of: app, try context.query.page())
+        let page = try await store.reports(of: app, part)
         return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
     }
 

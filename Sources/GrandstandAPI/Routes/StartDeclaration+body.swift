@@ -71,10 +71,10 @@ extension StartDeclaration {
         }
     }
 
-    private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [Audience.Selector]? {
+    private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [Audience.ID]? {
         guard let selectors = start.selectors("audiences") else { return nil }
-        let known = Set(audiences.map(\.selector))
-        var chosen: [Audience.Selector] = []
+        let known = Set(audiences.map(\.id))
+        var chosen: [Audience.ID] = []
         for (place, selector) in selectors.enumerated() {
             if !known.contains(selector) {
                 start.fault(

@@ -21,20 +21,21 @@ struct WebhookDeliveryRoutes: Sendable {
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
         let filter = WebhookDeliveryFilter(state: try query.choice("state"), topic: try query.choice("topic"))
+        let part = try query.page()
         let webhook = try await webhooks.webhook(for: context)
-        return .json(try await webhooks.deliveries(of: webhook.id, where: filter, try query.page()))
+        return .json(try await webhooks.deliveries(of: webhook.id, where: filter, part))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        let webhook = try await webhooks.webhook(for: context)
         let id = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
+        let webhook = try await webhooks.webhook(for: context)
         guard let log = try await webhooks.delivery(id, of: webhook.id) else { throw Self.notFound(id) }
         return .json(log)
     }
 
     private func replay(_ request: Request, _ context: APIContext) async throws -> Response {
-        let webhook = try await webhooks.webhook(for: context)
         let id = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
+        let webhook = try await webhooks.webhook(for: context)
         guard let delivery = try await webhooks.replay(id, of: webhook.id, now: now()) else { throw Self.notFound(id) }
         return .json(delivery, status: .accepted)
     }

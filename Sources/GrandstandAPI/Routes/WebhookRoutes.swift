@@ -43,10 +43,11 @@ struct WebhookRoutes: Sendable {
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
+        let condition = try request.writeCondition()
         let draft = try draft(try await request.json(), context)
         let present = try await webhooks.webhook(for: context)
         let replaced = try await webhooks.replace(
-            present.id, with: draft, by: context.actor, if: try request.writeCondition(), now: now())
+            present.id, with: draft, by: context.actor, if: condition, now: now())
         guard let webhook = replaced else {
             throw Problem.webhookNotFound(present.id)
         }

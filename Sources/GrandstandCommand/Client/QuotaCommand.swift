@@ -3,13 +3,14 @@ internal import Grandstand
 
 /// `grandstand quota`: how much of each app's limit is taken.
 struct QuotaCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "quota", abstract: "Shows all quotas.")
+    static let configuration = CommandConfiguration(commandName: "quota", abstract: "Shows quotas.")
 
     @OptionGroup var client: ClientOptions
+    @OptionGroup var page: PageOptions
 
     func run() async throws {
         client.show(
-            try await client.call("GET", "/v1/quotas"),
+            try await client.call("GET", "/v1/quotas", query: page.query),
             [
                 "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged", "missing",
                 "forecast.peak",

@@ -41,7 +41,7 @@ struct CredentialsRow: Sendable {
 
     init(_ app: App, _ environment: APNsEnvironment, _ state: KeyFileState) {
         let credentials = app.credentials(in: environment)
-        let place = Audience.Selector(bundleID: app.bundleID, environment: environment)
+        let place = AppEnvironment(bundleID: app.bundleID, environment: environment)
         self.environment = environment.rawValue
         teamID = credentials.teamID
         keyID = credentials.keyID

@@ -21,7 +21,7 @@ struct ChannelList: ConsolePage {
 
     /// The ledger's.
     init(
-        _ app: Audience.Selector, _ page: Page<Channel>, _ filter: ChannelFilter, _ visit: Visit
+        _ app: AppEnvironment, _ page: Page<Channel>, _ filter: ChannelFilter, _ visit: Visit
     ) {
         let query = [
             ("state", filter.state?.rawValue), ("storagePolicy", filter.storagePolicy?.rawValue),
@@ -38,7 +38,7 @@ struct ChannelList: ConsolePage {
     }
 
     /// Those that only Apple knows.
-    init(_ app: Audience.Selector, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
+    init(_ app: AppEnvironment, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
         let one = page.items.first.map { [Command.importChannel($0.channelID, of: app)] } ?? []
         self.init(
             app, filter: ChannelFilter(), rows: [], unmanaged: page.items.map(UnmanagedRow.init), isUnmanaged: true,
@@ -47,7 +47,7 @@ struct ChannelList: ConsolePage {
     }
 
     private init(
-        _ app: Audience.Selector, filter: ChannelFilter, rows: [ChannelRow], unmanaged: [UnmanagedRow],
+        _ app: AppEnvironment, filter: ChannelFilter, rows: [ChannelRow], unmanaged: [UnmanagedRow],
         isUnmanaged: Bool, pager: Pager, commands: [Command]
     ) {
         title = "Channels of \(app.bundleID), \(app.environment.rawValue)"

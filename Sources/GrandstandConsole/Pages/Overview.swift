@@ -49,7 +49,7 @@ struct QuotaRow: Sendable {
     let reconciliationsHref: String
 
     init(_ quota: Quota) {
-        let app = Audience.Selector(bundleID: quota.bundleID, environment: quota.environment)
+        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
         bundleID = quota.bundleID.rawValue
         href = ConsolePath.app(quota.bundleID)
         environment = quota.environment.rawValue

@@ -21,7 +21,7 @@ struct ReconciliationDetail: ConsolePage {
     let actions: Excerpt<ActionRow>
     let commands: [Command]
 
-    init(_ report: ReconciliationReading, _ app: Audience.Selector) {
+    init(_ report: ReconciliationReading, _ app: AppEnvironment) {
         title = "Reconciliation of \(app.bundleID), \(app.environment.rawValue)"
         listHref = ConsolePath.reconciliations(app)
         startedAt = Moment(iso: report.startedAt)
@@ -49,7 +49,7 @@ struct ReconciliationDetail: ConsolePage {
     }
 
     /// What there is to be done about it, if anything; after an alarm, replacing everything is asked for by its name.
-    private static func commands(_ report: ReconciliationReading, _ app: Audience.Selector) -> [Command] {
+    private static func commands(_ report: ReconciliationReading, _ app: AppEnvironment) -> [Command] {
         var commands: [Command] = [.reconcile(app, .look)]
         switch report.alarm {
         case .capabilityOff: return commands + [.reconcile(app, .recreate)]

@@ -12,7 +12,7 @@ struct ReconciliationList: ConsolePage {
     let commands: [Command]
 
     init(
-        _ app: Audience.Selector, _ reports: [ReconciliationReading], nextCursor: String?, _ visit: Visit
+        _ app: AppEnvironment, _ reports: [ReconciliationReading], nextCursor: String?, _ visit: Visit
     ) {
         title = "Reconciliations of \(app.bundleID), \(app.environment.rawValue)"
         appHref = ConsolePath.app(app.bundleID)
@@ -38,7 +38,7 @@ struct ReconciliationRow: Sendable {
     let actions: String
     let alarm: String?
 
-    init(_ report: ReconciliationReading, _ app: Audience.Selector) {
+    init(_ report: ReconciliationReading, _ app: AppEnvironment) {
         href = ConsolePath.reconciliation(report.id, of: app)
         startedAt = Moment(iso: report.startedAt)
         actor = report.actor

@@ -13,7 +13,7 @@ struct Attention: Sendable {
 
     /// What one app and environment needs.
     static func list(_ quota: Quota) -> [Attention] {
-        let app = Audience.Selector(bundleID: quota.bundleID, environment: quota.environment)
+        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
         var list: [Attention] = []
         func add(_ level: Quota.Level, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
             list.append(
@@ -64,7 +64,7 @@ struct Attention: Sendable {
     }
 
     /// What differs between the ledger and Apple.
-    private static func remainder(_ quota: Quota, _ app: Audience.Selector) -> [Attention] {
+    private static func remainder(_ quota: Quota, _ app: AppEnvironment) -> [Attention] {
         let subject = "\(app.bundleID), \(app.environment.rawValue)"
         var list: [Attention] = []
         func add(_ text: String, _ filter: (name: String, value: String?), _ remedies: [Command]) {

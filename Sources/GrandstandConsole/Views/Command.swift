@@ -59,21 +59,21 @@ struct Command: Sendable, Equatable {
         Command("Withdraw a broadcast of which nothing was sent", ["broadcast", "cancel", id])
     }
 
-    static func createChannel(_ app: Audience.Selector) -> Command {
+    static func createChannel(_ app: AppEnvironment) -> Command {
         Command("Create a channel", ["channel", "create"] + words(app) + ["--storage-policy", "noMessageStored"])
     }
 
-    static func verifyChannel(_ id: UUID, of app: Audience.Selector) -> Command {
+    static func verifyChannel(_ id: UUID, of app: AppEnvironment) -> Command {
         Command(
             "Ask Apple about a channel", ["channel", "get"] + words(app) + [id.uuidString.lowercased(), "--verify"])
     }
 
-    static func deleteChannel(_ id: UUID, of app: Audience.Selector) -> Command {
+    static func deleteChannel(_ id: UUID, of app: AppEnvironment) -> Command {
         Command("Delete a channel", ["channel", "delete"] + words(app) + [id.uuidString.lowercased()])
     }
 
     /// Options stand first: an ID of Apple's may begin with a hyphen, and `--` ends them.
-    static func importChannel(_ channelID: String, of app: Audience.Selector) -> Command {
+    static func importChannel(_ channelID: String, of app: AppEnvironment) -> Command {
         Command("Take over one channel", ["channel", "import"] + words(app) + ["--", channelID])
     }
 
@@ -104,11 +104,11 @@ struct Command: Sendable, Equatable {
         }
     }
 
-    static func reconcile(_ app: Audience.Selector, _ doing: Reconciling) -> Command {
+    static func reconcile(_ app: AppEnvironment, _ doing: Reconciling) -> Command {
         Command(doing.what, ["reconcile"] + words(app) + doing.flags)
     }
 
-    private static func words(_ app: Audience.Selector) -> [String] {
+    private static func words(_ app: AppEnvironment) -> [String] {
         [app.bundleID.rawValue, app.environment.rawValue]
     }
 

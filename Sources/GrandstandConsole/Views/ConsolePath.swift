@@ -16,16 +16,16 @@ enum ConsolePath {
 
     static func app(_ bundleID: BundleID) -> String { apps + "/" + PercentEncoding.encode(bundleID.rawValue) }
 
-    static func channels(_ app: Audience.Selector) -> String { environment(app) + "/channels" }
+    static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
 
-    static func reconciliations(_ app: Audience.Selector) -> String { environment(app) + "/reconciliations" }
+    static func reconciliations(_ app: AppEnvironment) -> String { environment(app) + "/reconciliations" }
 
-    static func reconciliation(_ id: String, of app: Audience.Selector) -> String {
+    static func reconciliation(_ id: String, of app: AppEnvironment) -> String {
         reconciliations(app) + "/" + PercentEncoding.encode(id)
     }
 
-    private static func environment(_ selector: Audience.Selector) -> String {
-        app(selector.bundleID) + "/" + selector.environment.rawValue
+    private static func environment(_ app: AppEnvironment) -> String {
+        self.app(app.bundleID) + "/" + app.environment.rawValue
     }
 
     /// `path` with the query's parameters that have a value.

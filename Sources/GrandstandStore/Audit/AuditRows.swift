@@ -63,14 +63,18 @@ struct AuditRows {
     }
 
     /// One entry for each app of which a subject tells; one without an app when there is none.
-    func insert(_ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>) -> PostgresQuery {
+    ///
+    /// - Parameter reasons: what is told to each.
+    func insert(
+        _ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>, reasons: [BundleID: String] = [:]
+    ) -> PostgresQuery {
         let named: [BundleID?] = apps.isEmpty ? [nil] : apps.sorted()
         return Self.insert(
             action,
             named.map { app in
                 var subject = subject
                 subject.bundleID = app
-                return Line(actor: actor, at: now, subject: subject, reason: nil)
+                return Line(actor: actor, at: now, subject: subject, reason: app.flatMap { reasons[$0] })
             })
     }
 

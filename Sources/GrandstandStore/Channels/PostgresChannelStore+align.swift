@@ -11,15 +11,15 @@ extension PostgresChannelStore {
         try await database.transaction { connection in
             // One process aligns at a time; the others' turn finds nothing left to do.
             try await connection.query(Self.lockAlignment)
+            let closed = try await Self.closeOverdue(now: now, tenure: tenure, on: connection)
             return try await connection.pipeline([
-                Self.closeOverdue(now: now, tenure: tenure),
                 Self.retire(now: now, tenure: tenure),
                 Self.replaceMissing(now: now),
                 Self.dropIntents(now: now),
                 Self.declare(now: now),
                 Self.lockQuotas(now: now),
                 Self.admit(now: now),
-            ]).reduce(0) { $0 + $1.affectedRows }
+            ]).reduce(closed) { $0 + $1.affectedRows }
         }
     }
 
@@ -35,10 +35,10 @@ extension PostgresChannelStore {
     /// The event `e` of a channel `c`.
     static let event: PostgresQuery = "(select * from events where key = c.event_key offset 0) e"
 
-    /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more.
+    /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more, or it
+    /// wants another channel.
     static let audienceLane: PostgresQuery = """
-        (select lane from audiences where event_key = c.event_key and bundle_id = c.bundle_id
-            and environment = c.environment and storage_policy = c.storage_policy)
+        (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c")))
         """
 
     /// The same, unless the audience got its end: nothing follows it, so it needs its channel no more than one that went.
@@ -50,10 +50,14 @@ extension PostgresChannelStore {
     }
 
     /// Until when a device may need a channel `c`: what APNs stores of it has expired, what was ended is dismissed.
-    static let neededUntil: PostgresQuery = "(select max(stored_until) from lanes where channel = c.id)"
+    static let neededUntil: PostgresQuery =
+        "greatest(c.needed_until, (select max(stored_until) from lanes where channel = c.id))"
 
     /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may
     /// still need them, `retireAfter` at least (docs/apns.md section 8).
+    ///
+    /// For each that no device needs, a creation that APNs had no place for is asked again: it takes that place
+    /// (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -72,6 +76,17 @@ extension PostgresChannelStore {
                     next_attempt_at = greatest(t.kept_until, t.needed_until)
                 from due t where c.id = t.id and c.id = any(array(select id from due)) and c.state = 'active'
                 returning c.*
+            ), asked_again as (
+                update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = any(array(
+                    select w.id from (
+                        select bundle_id, environment, count(*) as places from retired
+                        where needed_until is null or needed_until <= \(now) group by bundle_id, environment) r
+                    cross join lateral (
+                        select c.id from channels c left join lateral \(event) on true
+                        where c.bundle_id = r.bundle_id and c.environment = r.environment and c.state = 'failed'
+                            and c.reason = \(APNsReason.cannotCreateChannelConfig.rawValue)
+                            and c.next_attempt_at is not null
+                        order by \(need) limit r.places) w))
             )
             \(audit.insert(
                 .channelRetired, channels: "retired c",
@@ -106,14 +121,12 @@ extension PostgresChannelStore {
     /// One that got its end needs none while its event goes on for others; an event that is over still gets one for
     /// messages that wait for it.
     ///
-    /// The channels of an event are few and are to be found by its key. `|| ''` keeps the planner from an index by app,
-    /// which it takes as long as it knows nothing of a table that just grew: then every audience reads all channels of
-    /// its app (26 s while 10,000 events were made).
+    /// The channels of an event are few and are to be found by its key.
     private static func declare(now: Date) -> PostgresQuery {
         """
-        insert into channels (id, bundle_id, environment, storage_policy, state, event_key, reason, next_attempt_at,
+        insert into channels (id, \(AudienceColumns.id), storage_policy, state, event_key, reason, next_attempt_at,
             created_at, changed_at)
-        select gen_random_uuid(), u.bundle_id, u.environment, u.storage_policy, 'failed', u.event_key,
+        select gen_random_uuid(), \(AudienceColumns.id), storage_policy, 'failed', u.event_key,
             'quota-exhausted', \(now), \(now), \(now)
         from (
             select u.* from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
@@ -136,8 +149,8 @@ extension PostgresChannelStore {
     /// Whether an audience `u` has a channel `c` with a condition; null: it has none.
     private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
         """
-        (select true from channels c where c.event_key = u.event_key and c.bundle_id || '' = u.bundle_id
-            and c.environment = u.environment and c.storage_policy = u.storage_policy and \(condition) limit 1)
+        (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))
+            and \(condition) limit 1)
         """
     }
 }

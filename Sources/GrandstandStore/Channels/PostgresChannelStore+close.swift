@@ -19,9 +19,21 @@ extension PostgresChannelStore {
         greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
         """
 
+    /// Closes the events that are overdue, and fences their lanes.
+    ///
+    /// - Returns: how many.
+    static func closeOverdue(now: Date, tenure: ChannelTenure, on connection: PostgresConnection) async throws -> Int {
+        let rows = try await connection.query(closingOverdue(now: now, tenure: tenure))
+        let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
+        if !lanes.isEmpty { try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.fence(at: now) } }
+        return rows.count
+    }
+
     /// `ChannelTenure.closes` for the events that are open, by the index of those; a message that waits for its time or
     /// its lane keeps its event open.
-    static func closeOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+    ///
+    /// - Returns: a row for each `lane` of those events.
+    private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
         let quiet = now.addingTimeInterval(-tenure.quietAfter)
         let audit = AuditRows(by: .server, at: now)
@@ -42,14 +54,7 @@ extension PostgresChannelStore {
                         and (select true from (select lane from audiences where event_key = e.key offset 0) u
                             cross join lateral \(pending(lane: "u.lane")) d limit 1) is null))
                 returning e.key, e.ends_at
-            ), fenced as (
-                update lanes set fenced_at = coalesce(fenced_at, \(now)) where id = any(array(
-                    select l.id from lanes l where l.id = any(array(
-                        select u.lane from overdue o
-                        cross join lateral (select lane from audiences where event_key = o.key offset 0) u))
-                    order by l.id for no key update))
-            )
-            \(audit.insert(
+            ), logged as (\(audit.insert(
                 .eventExpired,
                 channels: """
                     (select null::text as bundle_id, null::environment as environment, null::uuid as id,
@@ -60,6 +65,9 @@ extension PostgresChannelStore {
                             || \(tenure.quietAfter / 3_600)::float8 || ' hours'
                         else 'no end was sent for twelve hours after endsAt' end
                     """))
+            )
+            select u.lane from overdue o
+            left join lateral (select lane from audiences where event_key = o.key offset 0) u on true
             """
     }
 }

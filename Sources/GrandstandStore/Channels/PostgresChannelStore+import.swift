@@ -120,7 +120,7 @@ extension PostgresChannelStore {
         guard let channel = try rows.first.map(channel) else {
             throw Problem(.internalError, "The channel's row was not written.")
         }
-        let app = Audience.Selector(bundleID: bundleID, environment: wanted.environment)
+        let app = AppEnvironment(bundleID: bundleID, environment: wanted.environment)
         try await connectLanes(to: channel, now: audit.now, on: connection)
         try await connection.pipeline([
             forgetting(unmanaged: [wanted.channelID], of: app), WakeUps.wake([.channels]),

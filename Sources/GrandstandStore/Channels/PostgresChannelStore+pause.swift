@@ -73,7 +73,7 @@ extension PostgresChannelStore {
     }
 
     package func reclaim(
-        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] {
         try await database.query(
             """

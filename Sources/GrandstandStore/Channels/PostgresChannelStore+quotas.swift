@@ -8,22 +8,22 @@ extension PostgresChannelStore {
         let results = try await database.transaction { connection in
             try await connection.pipeline([Self.limits, Self.live(now: now), Self.toCome(now: now)])
         }
-        var tallies: [Audience.Selector: Tally] = [:]
+        var tallies: [AppEnvironment: Tally] = [:]
         // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
         for row in results[1] {
-            try tallies[try Self.selector(row), default: Tally()].add(live: row, tenure, now: now)
+            try tallies[try Self.app(row), default: Tally()].add(live: row, tenure, now: now)
         }
         for row in results[2] {
-            try tallies[try Self.selector(row), default: Tally()].add(toCome: row, tenure, now: now)
+            try tallies[try Self.app(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
         return try results[0].map { row in
-            let selector = try Self.selector(row)
+            let app = try Self.app(row)
             let limit: Int = try row.decode("channel_limit")
-            let tally = tallies[selector] ?? Tally()
+            let tally = tallies[app] ?? Tally()
             let unmanaged: Int = try row.decode("unmanaged")
             let capacity = Quota.capacity(limit: limit, unmanaged: unmanaged)
             return Quota(
-                bundleID: selector.bundleID, environment: selector.environment, limit: limit,
+                bundleID: app.bundleID, environment: app.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
@@ -49,11 +49,12 @@ extension PostgresChannelStore {
         select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
             e.created_at as event_created_at, \(course(now: now)),
             case when e.key is null then null else \(openLane) is not null end as has_audience,
-            case when c.state in \(Channel.State.sql([.servesAudience, .countsAgainstQuota])) then (
+            case when c.state in \(Channel.State.sql([.servesAudience, .countsAgainstQuota]))
+                then greatest(c.needed_until, (
                 select max(greatest(l.stored_until, (
                     select max(d.expires_at) from deliveries d
                     where d.lane = l.id and d.settled_at is null and d.apns_expiration > 0)))
-                from lanes l where l.channel = c.id) end as needed_until
+                from lanes l where l.channel = c.id)) end as needed_until
         from channels c left join lateral \(event) on true
         where c.state <> 'deleted'
         """
@@ -67,8 +68,8 @@ extension PostgresChannelStore {
         from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
         cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
         where e.ended_at is null and e.cancelled_at is null and l.fenced_at is null
-            and (select true from channels c where c.event_key = u.event_key and c.bundle_id || '' = u.bundle_id
-                and c.environment = u.environment and c.storage_policy = u.storage_policy
+            and (select true from channels c where c.event_key = u.event_key
+                and \(AudienceColumns.servesOfEvent("c", "u"))
                 and c.state in \(Channel.State.sql(.servesAudience)) limit 1) is null
         """
     }
@@ -89,8 +90,8 @@ extension PostgresChannelStore {
         return Quota.Listed(count: count, at: at)
     }
 
-    private static func selector(_ row: PostgresRow) throws -> Audience.Selector {
-        Audience.Selector(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+    private static func app(_ row: PostgresRow) throws -> AppEnvironment {
+        AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
     }
 }
 

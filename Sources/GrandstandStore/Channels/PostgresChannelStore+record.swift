@@ -9,6 +9,7 @@ extension PostgresChannelStore {
     ) async throws -> Channel {
         let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: outcome.answer)
         return try await database.transaction { connection in
+            if outcome.change.touchesLanes { try await Self.lockLanes(of: [task.channel.id], on: connection) }
             let rows = try await connection.query(Self.update(outcome, of: task, audit))
             let channel = try rows.first.map(Self.channel)
             if let channel {
@@ -124,9 +125,8 @@ extension PostgresChannelStore {
             ])
             if let off = results.last, !off.isEmpty { try await resumeCreations(task, audit, on: connection) }
         case .deleted:
-            try await connection.pipeline([
-                disconnectingLanes(from: [channel.id]), makingRoom(task, now: audit.now),
-            ])
+            try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
+            try await connection.query(makingRoom(task, now: audit.now))
         case .notCreated where outcome.answer.reason == APNsReason.broadcastFeatureNotEnabled.rawValue:
             try await pauseCreations(task, audit, on: connection)
         case .notCreated, .unanswered, .notDeleted: break
@@ -162,30 +162,64 @@ extension PostgresChannelStore {
     static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
         guard let eventKey = channel.eventKey else { return }
         let lanes: PostgresQuery = """
-            (array(select lane from audiences where event_key = \(eventKey.rawValue)
-                and bundle_id = \(channel.bundleID.rawValue)
-                and environment = \(channel.environment.rawValue)::environment
-                and storage_policy = \(channel.storagePolicy.rawValue)::storage_policy))
+            (array(select u.lane from audiences u where u.event_key = \(eventKey.rawValue)
+                and \(AudienceColumns.isSame("u", channel.audience))
+                and u.storage_policy = \(channel.storagePolicy.rawValue)::storage_policy))
             """
         let target = Lane.Channel(id: channel.id, channelID: channel.channelID, takesMessages: true)
-        try await LaneRows.change(lanes, at: now, on: connection) { $0.connect(target) }
+        try await LaneRows.move(lanes, at: now, on: connection) { lane in
+            let given = lane.channel?.id == target.id ? nil : lane.disconnect(at: now)
+            lane.connect(target)
+            return given
+        }
         try await connection.pipeline([
             PostgresStartStore.ring(eventKey, now: now), WakeUps.wake([.lanes(channel.environment), .starts]),
         ])
     }
 
-    static func disconnectingLanes(from channels: [UUID]) -> PostgresQuery {
-        """
-        update lanes set channel = null where id in (
-            select id from lanes where channel = any(\(channels)) order by id for no key update)
-        """
+    /// Takes channels that are gone from their lanes.
+    ///
+    /// - Parameter refusals: the reasons with which APNs refused messages to them, by channel.
+    static func disconnectLanes(
+        from channels: [UUID], refusals: [UUID: String] = [:], now: Date, on connection: PostgresConnection
+    ) async throws {
+        guard !channels.isEmpty else { return }
+        let lanes: PostgresQuery = "(array(select id from lanes where channel = any(\(channels))))"
+        try await LaneRows.move(lanes, at: now, on: connection) { lane in
+            lane.disconnect(refusal: lane.channel.flatMap { refusals[$0.id] }, at: now)
+        }
+    }
+
+    /// Locks every lane that has one of these channels, or will, before anything of the channels is changed, for lanes come
+    /// first: by one statement in order of IDs.
+    static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
+        guard !channels.isEmpty else { return }
+        try await connection.query(
+            """
+            select from lanes where id = any(array(
+                select id from lanes where channel = any(\(channels))
+                union select u.lane from (select * from channels where id = any(\(channels)) offset 0) c
+                cross join lateral (select * from audiences where event_key = c.event_key offset 0) u
+                where \(AudienceColumns.serves("c", "u"))))
+            order by id for no key update
+            """)
     }
 
     /// The ledger knows these now.
-    static func forgetting(unmanaged channelIDs: [String], of app: Audience.Selector) -> PostgresQuery {
+    static func forgetting(unmanaged channelIDs: [String], of app: AppEnvironment) -> PostgresQuery {
         """
         delete from unmanaged_channels where bundle_id = \(app.bundleID.rawValue)
             and environment = \(app.environment.rawValue)::environment and channel_id = any(\(channelIDs))
         """
+    }
+}
+
+extension ChannelOutcome.Change {
+    /// Whether a lane gets or loses its channel by it.
+    fileprivate var touchesLanes: Bool {
+        switch self {
+        case .created, .deleted: true
+        case .notCreated, .unanswered, .notDeleted: false
+        }
     }
 }

@@ -22,11 +22,12 @@ extension PostgresEventStore {
             }
             let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)
-            let apps = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
+            let (apps, moved) = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
             try await Self.writeStart(specification, now: now, on: connection)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
-                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps),
+                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,
+                    reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
             return created
@@ -93,97 +94,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Makes the rows of `audiences` what the specification says. A policy is immutable, so another policy is another
-    /// audience: the old one goes, its channel retires, a new one opens.
-    ///
-    /// - Returns: the apps of those that go and those that stay or come.
-    private static func writeAudiences(
-        _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
-    ) async throws -> Set<BundleID> {
-        let key = specification.key.rawValue
-        let rows = try await connection.query(
-            "select bundle_id, environment, storage_policy from audiences where event_key = \(key)")
-        let present = Set(
-            try rows.map { row in
-                Audience(
-                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                    storagePolicy: try row.word("storage_policy"))
-            })
-        let wanted = Set(specification.audiences)
-        if !isNew, present != wanted { try await lockLanes(of: key, on: connection) }
-        try await remove(present.subtracting(wanted), of: key, now: now, on: connection)
-        for (position, audience) in specification.audiences.enumerated() {
-            try await connection.query(
-                present.contains(audience)
-                    ? """
-                    update audiences set position = \(position)
-                    where event_key = \(key) and bundle_id = \(audience.bundleID.rawValue)
-                        and environment = \(audience.environment.rawValue)::environment and position <> \(position)
-                    """
-                    : add(audience, to: key, at: position))
-        }
-        return Set(present.union(wanted).map(\.bundleID))
-    }
-
-    /// Every lane that a change of the audiences may close or open again, by one statement in order of IDs: whoever
-    /// settles messages locks the same lanes in that order.
-    private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
-        try await connection.query(
-            """
-            select from lanes where id = any(array(
-                select lane from audiences where event_key = \(key)
-                union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
-            order by id for no key update
-            """)
-    }
-
-    /// An audience that comes back before its channel has retired takes up its old lane, so that timestamps go on
-    /// rising; one that had got its end stays closed.
-    private static func add(_ audience: Audience, to key: String, at position: Int) -> PostgresQuery {
-        """
-        with wanted as (
-            select \(audience.bundleID.rawValue)::text as bundle_id,
-                \(audience.environment.rawValue)::environment as environment,
-                \(audience.storagePolicy.rawValue)::storage_policy as storage_policy
-        ), old as (
-            select id from (
-                select id from lanes where channel = (
-                    select c.id from (select * from channels where event_key = \(key) offset 0) c
-                    join wanted using (bundle_id, environment, storage_policy) where c.state = 'active')
-                for no key update) l
-            order by id desc limit 1
-        ), reopened as (
-            update lanes l set closed_at = null, fenced_at = case when l.fenced_at < l.closed_at then l.fenced_at end
-            from old where l.id = old.id returning l.id
-        ), made as (
-            insert into lanes (bundle_id, environment, storage_policy)
-            select bundle_id, environment, storage_policy from wanted where not exists (select from old) returning id
-        )
-        insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-        select \(key), w.bundle_id, w.environment, w.storage_policy, \(position), lane.id
-        from wanted w, (select id from reopened union all select id from made) as lane
-        """
-    }
-
-    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
-    private static func remove(
-        _ audiences: Set<Audience>, of key: String, now: Date, on connection: PostgresConnection
-    ) async throws {
-        guard !audiences.isEmpty else { return }
-        let removed = Array(audiences)
-        let rows = try await connection.query(
-            """
-            delete from audiences u
-            using unnest(\(removed.map(\.bundleID.rawValue)), \(removed.map(\.environment.rawValue)))
-                as r(bundle_id, environment)
-            where u.event_key = \(key) and u.bundle_id = r.bundle_id and u.environment = r.environment::environment
-            returning u.lane
-            """)
-        try await Self.close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
-    }
-
     /// Closes lanes and cancels what waits on them.
-    private static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+    static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
         try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
     }
 

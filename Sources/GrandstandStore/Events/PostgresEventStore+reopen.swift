@@ -12,7 +12,10 @@ extension PostgresEventStore {
     ) async throws {
         let key = specification.key
         let expired = try await connection.query(
-            "select from events where key = \(key.rawValue) and expired_at is not null and cancelled_at is null")
+            """
+            select ended_at from events
+            where key = \(key.rawValue) and expired_at is not null and cancelled_at is null
+            """)
         guard !expired.isEmpty else {
             throw Problem(.eventEnded, "The event \(key) is over and stays as it is. Use a new event key.")
         }
@@ -24,18 +27,16 @@ extension PostgresEventStore {
         }
         // An alignment that still sees the event as over must not retire its channels after this.
         try await connection.query(PostgresChannelStore.lockAlignment)
+        if let endedAt: Date = try expired.first?.decode("ended_at") {
+            let lanes: PostgresQuery = "(array(select lane from audiences where event_key = \(key.rawValue)))"
+            try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }
+        }
         try await connection.pipeline([
             """
             update channels c set state = 'active', reason = null, attempts = 0, next_attempt_at = null,
-                retire_at = null, needed_until = null, changed_at = \(now)
+                retire_at = null, changed_at = \(now)
             where c.state = 'retiring' and c.id = any(array(
                 select l.channel from audiences u join lanes l on l.id = u.lane where u.event_key = \(key.rawValue)))
-            """,
-            """
-            update lanes set fenced_at = null where id = any(array(
-                select l.id from events e join audiences u on u.event_key = e.key join lanes l on l.id = u.lane
-                where e.key = \(key.rawValue) and l.fenced_at = e.ended_at
-                order by l.id for no key update of l))
             """,
             """
             update events set name = \(specification.name), kind = \(specification.kind),

@@ -65,8 +65,7 @@ package struct PostgresEventStore: EventStore {
                 c.id is not null as has_channel, \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
-                where c.bundle_id = u.bundle_id and c.environment = u.environment
-                    and c.storage_policy = u.storage_policy
+                where \(AudienceColumns.serves("c", "u"))
                 order by c.state in \(Channel.State.sql(.servesAudience)) desc, c.created_at desc limit 1
             ) c on true
             where u.event_key = any(\(keys)) order by u.event_key, u.position

@@ -33,7 +33,7 @@ struct Outgoing {
 
     /// Where to and with which key, and what APNs is known to want of each app.
     var destinations: PostgresQuery {
-        let apps = Set(items.map(\.lane.audience.selector)).sorted { one, other in
+        let apps = Set(items.map(\.lane.audience.app)).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
         }
         return """
@@ -56,7 +56,7 @@ struct Outgoing {
     func deliveries(
         ids: [Int: Int] = [:], contents: [UUID: BroadcastPayload], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
-        var destinations: [Audience.Selector: (address: APNsAddress, wantsExpiration: Bool)] = [:]
+        var destinations: [AppEnvironment: (address: APNsAddress, wantsExpiration: Bool)] = [:]
         for row in rows {
             let address = try PostgresChannelStore.address(row)
             destinations[address.app] = (address, try row.decode("wants_expiration"))
@@ -64,7 +64,7 @@ struct Outgoing {
         return items.compactMap { item in
             let (lane, message) = (item.lane, item.message)
             guard let id = message.id ?? ids[lane.id], let channelID = message.channelID,
-                let timestamp = message.timestamp, let destination = destinations[lane.audience.selector],
+                let timestamp = message.timestamp, let destination = destinations[lane.audience.app],
                 var payload = contents[message.broadcast], let content = contents[message.content]
             else { return nil }
             if !message.alerting { payload.alert = nil }

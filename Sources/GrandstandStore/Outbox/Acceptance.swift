@@ -85,7 +85,7 @@ struct Acceptance {
         }
         let open = all.filter { $0.fencedAt == nil }
         let reachesFenced = all.contains { lane in
-            lane.fencedAt != nil && intake.request.audiences?.contains(lane.audience.selector) ?? false
+            lane.fencedAt != nil && intake.request.audiences?.contains(lane.audience.id) ?? false
         }
         guard !target.isOver, !open.isEmpty || all.isEmpty, !reachesFenced else {
             throw intake.target.over

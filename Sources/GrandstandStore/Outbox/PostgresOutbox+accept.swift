@@ -107,7 +107,7 @@ extension PostgresOutbox {
                 \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
                 \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map(\.priority?.rawValue)),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(SelectorList.text) }), \(rows.map(\.warnings.first)),
+                \(requests.map { $0.audiences.map(AudienceIDs.text) }), \(rows.map(\.warnings.first)),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)))
                 as r(id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What `Acceptance` decides from, locked until the commit: events before channels before lanes, each in one order.
+/// What `Acceptance` decides from, locked until the commit: events before lanes before channels, each in one order.
 extension PostgresOutbox {
     static func lock(
         _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
@@ -17,11 +17,12 @@ extension PostgresOutbox {
             channels.isEmpty ? ofEvents : keys.isEmpty ? ofChannels : "\(ofEvents) union all \(ofChannels)"
         let results = try await connection.pipeline(
             [planning(rows: targets.count), lockEvents(keys), audiences(keys)]
-                + (channels.isEmpty ? [] : [lockChannels(channels), missingLanes(channels)])
+                + (channels.isEmpty
+                    ? [] : [lockLanes("(array(\(lanes)))"), lockChannels(channels), missingLanes(channels)])
                 + LaneRows.load("(array(\(lanes)))"))
         return Acceptance(
             targets: try states(events: results[1], audiences: results[2]).merging(
-                try channels.isEmpty ? [:] : states(channels: results[3], lanes: results[results.count - 2])
+                try channels.isEmpty ? [:] : states(channels: results[4], lanes: results[results.count - 2])
             ) { event, _ in event },
             lanes: try LaneRows.lanes(results), now: now)
     }
@@ -36,6 +37,13 @@ extension PostgresOutbox {
 
     private static func audiences(_ keys: [String]) -> PostgresQuery {
         "select event_key, lane from audiences where event_key = any(\(keys)) order by position"
+    }
+
+    /// Locks lanes for a transaction that loads them after it has locked channels.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    static func lockLanes(_ ids: PostgresQuery) -> PostgresQuery {
+        "select from lanes where id = any(\(ids)) order by id for no key update"
     }
 
     private static func lockChannels(_ ids: [UUID]) -> PostgresQuery {

@@ -17,8 +17,7 @@ extension PostgresOutbox {
                 ])
                 return (true, [])
             }
-            let rows = try await connection.pipeline(
-                LaneRows.load("(array(select lane from deliveries where broadcast_id = \(id)))", withdrawing: id))
+            let rows = try await connection.pipeline(LaneRows.load(Self.lanes(of: id), withdrawing: id))
             let loaded = try LaneRows.lanes(rows)
             let messages = loaded.flatMap { $0.messages.filter { $0.broadcast == id } }
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
@@ -27,8 +26,10 @@ extension PostgresOutbox {
             for index in lanes.indices where lanes[index].withdraw(id, at: now) { isChanged = true }
             // It was cancelled before, and its lanes may have gone on since.
             guard isChanged else { return (true, []) }
+            // What goes after all may have given way under another storage policy.
+            try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
-                LaneRows.write(lanes, loaded: loaded, at: now) + [
+                LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
                     Self.takeBackMoments(of: id),
                     "update broadcasts set cancelled = true where id = \(id)",
                     AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
@@ -40,7 +41,11 @@ extension PostgresOutbox {
         return isWithdrawn
     }
 
-    /// Locks the event or channel of a broadcast, then the broadcast itself.
+    private static func lanes(of id: UUID) -> PostgresQuery {
+        "(array(select lane from deliveries where broadcast_id = \(id)))"
+    }
+
+    /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
     ///
     /// - Returns: whether it waits for its time; `nil`: there is no such broadcast.
     private static func lockBroadcast(_ id: UUID, on connection: PostgresConnection) async throws -> Bool? {
@@ -48,9 +53,10 @@ extension PostgresOutbox {
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
             """,
+            lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
             "select scheduled from broadcasts where id = \(id) for update",
-        ])[2].first?.decode("scheduled")
+        ])[3].first?.decode("scheduled")
     }
 
     /// An event ends when every audience got its end, and begins with its first update, of those that were not withdrawn.

@@ -23,7 +23,7 @@ struct ScheduledBroadcast {
             request: BroadcastRequest(
                 payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
                 expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
-                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try SelectorList.read($0.bytes) }),
+                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceIDs.read($0.bytes) }),
             // Who asked was written down when it was accepted.
             by: .server)
     }
@@ -41,26 +41,26 @@ extension PostgresRow {
 }
 
 /// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment"}`.
-enum SelectorList {
-    static func text(_ selectors: [Audience.Selector]) -> String {
+enum AudienceIDs {
+    static func text(_ ids: [Audience.ID]) -> String {
         var writer = JSONWriter()
-        writer.array(selectors) { writer, selector in
+        writer.array(ids) { writer, id in
             writer.object { object in
-                object.member("bundleId", selector.bundleID.rawValue)
-                object.member("environment", selector.environment.rawValue)
+                object.member("bundleId", id.bundleID.rawValue)
+                object.member("environment", id.environment.rawValue)
             }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    static func read(_ bytes: [UInt8]) throws -> [Audience.Selector] {
+    static func read(_ bytes: [UInt8]) throws -> [Audience.ID] {
         guard case .array(let elements) = try JSONValue(parsing: bytes).kind else { return [] }
         return elements.compactMap { element in
             var fields = JSONFields(element)
             guard let bundleID = fields.text("bundleId").flatMap(BundleID.init),
                 let environment = fields.choice("environment", APNsEnvironment.self)
             else { return nil }
-            return Audience.Selector(bundleID: bundleID, environment: environment)
+            return Audience.ID(bundleID: bundleID, environment: environment)
         }
     }
 }

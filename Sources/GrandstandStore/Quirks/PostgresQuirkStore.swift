@@ -25,7 +25,7 @@ package struct PostgresQuirkStore: QuirkStore {
     }
 
     package func beginExamination(
-        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+        of name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, now: Date, leasedUntil: Date
     ) async throws -> ExaminationStart {
         try await database.transaction { connection in
             let begun = try await connection.query(
@@ -55,13 +55,13 @@ package struct PostgresQuirkStore: QuirkStore {
         }
     }
 
-    package func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws {
+    package func conclude(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
         try await database.transaction { connection in
             try await Self.conclude(quirk, for: app, AuditRows(by: actor, at: quirk.learnedAt), on: connection)
         }
     }
 
-    package func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
+    package func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws {
         try await database.query(
             """
             update quirks q set examining_until = null from apps a
@@ -71,7 +71,7 @@ package struct PostgresQuirkStore: QuirkStore {
     }
 
     package func noteCapability(
-        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+        isOn: Bool, for app: AppEnvironment, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(
@@ -99,7 +99,7 @@ package struct PostgresQuirkStore: QuirkStore {
 
     /// Keeps a conclusion, logs it when it says something new, and lets go what waited for it.
     static func conclude(
-        _ quirk: Quirk, for app: Audience.Selector, _ audit: AuditRows, on connection: PostgresConnection
+        _ quirk: Quirk, for app: AppEnvironment, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
             """

@@ -9,7 +9,7 @@ extension PostgresReconciliationStore {
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
-            try await Self.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
+            try await PostgresChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
             var done = Set<Int>()
             var deletions: [ChannelTask] = []
@@ -26,22 +26,6 @@ extension PostgresReconciliationStore {
             ])
             return (actions.indices.map(done.contains), deletions)
         }
-    }
-
-    /// Every lane that has one of these channels, or will: by one statement in order of IDs, for actions of several kinds
-    /// take them one after the other.
-    private static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
-        guard !channels.isEmpty else { return }
-        try await connection.query(
-            """
-            select from lanes where id = any(array(
-                select id from lanes where channel = any(\(channels))
-                union select u.lane from channels c join audiences u on u.event_key = c.event_key
-                    and u.bundle_id = c.bundle_id and u.environment = c.environment
-                    and u.storage_policy = c.storage_policy
-                where c.id = any(\(channels))))
-            order by id for no key update
-            """)
     }
 }
 
@@ -66,9 +50,10 @@ private struct Step {
         switch first {
         case .recreate: return ([], [])
         case .markMissing:
-            try await connection.pipeline(rejectRefused(ids))
+            let refusals = try await refusals(ids, on: connection)
             channels = try await read(markMissing(ids), on: connection)
-            try await connection.query(PostgresChannelStore.disconnectingLanes(from: channels.map(\.id)))
+            try await PostgresChannelStore.disconnectLanes(
+                from: channels.map(\.id), refusals: refusals, now: now, on: connection)
         case .restore:
             try await connection.query(makeWay(ids))
             channels = try await read(restore(ids), on: connection)
@@ -111,18 +96,14 @@ private struct Step {
             """)
     }
 
-    /// What Apple refused to send to channels it does not have is refused for good; what waits behind it goes to the
-    /// next channel.
-    private func rejectRefused(_ ids: [UUID]) -> [PostgresQuery] {
-        [
-            "select from lanes where channel = any(\(ids)) order by id for no key update",
-            """
-            update deliveries d set state = 'rejected', settled_at = \(now), next_attempt_at = null
-            from channels c join lanes l on l.channel = c.id
-            where c.id = any(\(ids)) and c.doubted_at is not null and d.lane = l.id and d.settled_at is null
-                and d.state = 'queued' and d.attempts > 0 and d.channel_id = c.channel_id and d.reason = c.reason
-            """,
-        ]
+    /// With which reasons Apple refused messages to channels that are in doubt: those messages are refused for good, and
+    /// what waits behind them goes to the next channel.
+    private func refusals(_ ids: [UUID], on connection: PostgresConnection) async throws -> [UUID: String] {
+        var refusals: [UUID: String] = [:]
+        let rows = try await connection.query(
+            "select id, reason from channels where id = any(\(ids)) and doubted_at is not null and reason is not null")
+        for row in rows { refusals[try row.decode("id")] = try row.decode("reason") }
+        return refusals
     }
 
     /// Intents for an event's channel that were not asked of Apple give way to the one that is back.
@@ -131,8 +112,7 @@ private struct Step {
         update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
             changed_at = \(now)
         from channels c where c.id = any(\(ids)) and c.state = 'deleted' and x.event_key = c.event_key
-            and x.bundle_id = c.bundle_id and x.environment = c.environment
-            and x.state in \(Channel.State.sql(.isIntent)) and x.called_at is null
+            and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.isIntent)) and x.called_at is null
         """
     }
 
@@ -142,8 +122,8 @@ private struct Step {
             """
             update channels c set state = 'active', reason = null, changed_at = \(now)
             where c.id = any(\(ids)) and (c.state = 'missing' or c.state = 'deleted' and not c.deletion_confirmed
-                and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
-                    and x.environment = c.environment and x.state in \(Channel.State.sql(.servesAudience))))
+                and not exists (select from channels x where x.event_key = c.event_key
+                    and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.servesAudience))))
             """)
     }
 

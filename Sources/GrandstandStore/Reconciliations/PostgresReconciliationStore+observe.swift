@@ -50,7 +50,7 @@ extension PostgresReconciliationStore {
     }
 
     package func witness(
-        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
@@ -67,7 +67,7 @@ extension PostgresReconciliationStore {
     ///
     /// - Returns: a row with `lacked_at`, when the list before was asked for: what it lacked has come since.
     private static func noteList(
-        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
         """
         with earlier as materialized (
@@ -88,15 +88,14 @@ extension PostgresReconciliationStore {
     private static let isWanted: PostgresQuery = """
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
-                and u.bundle_id = c.bundle_id and u.environment = c.environment and u.storage_policy = c.storage_policy)
-            and not exists (select from channels x where x.event_key = c.event_key and x.bundle_id = c.bundle_id
-                and x.environment = c.environment
+                and \(AudienceColumns.serves("u", "c")))
+            and not exists (select from channels x where x.event_key = c.event_key and \(AudienceColumns.isSame("x", "c"))
                 and x.state in \(Channel.State.sql(.servesAudience))
                 and (x.state not in \(Channel.State.sql(.isIntent)) or x.called_at is not null))
         """
 
     private static func entries(
-        of app: Audience.Selector, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
+        of app: AppEnvironment, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
     ) -> PostgresQuery {
         """
         select c.id, c.channel_id, c.state, c.storage_policy, c.event_key, c.changed_at, c.called_at,
@@ -111,7 +110,7 @@ extension PostgresReconciliationStore {
 
     /// Takes down first sights, and forgets what Apple no longer lists or the ledger knows by now.
     private static func note(
-        fresh: [String], gone: [String], of app: Audience.Selector, seenAt: Date, lackedAt: Date?,
+        fresh: [String], gone: [String], of app: AppEnvironment, seenAt: Date, lackedAt: Date?,
         on connection: PostgresConnection
     ) async throws {
         var changes: [PostgresQuery] = []

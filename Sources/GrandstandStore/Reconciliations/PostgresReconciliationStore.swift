@@ -51,7 +51,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 """, now: now, leasedUntil: leasedUntil)
     }
 
-    package func request(_ app: Audience.Selector, now: Date) async throws {
+    package func request(_ app: AppEnvironment, now: Date) async throws {
         try await database.query(
             """
             update app_environments ae set reconcile_at = least(ae.reconcile_at, \(now))
@@ -62,7 +62,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func begin(
-        _ app: Audience.Selector, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun {
         let run = try await lease(
             where: """
@@ -202,7 +202,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         if rows.isEmpty { throw ReconciliationLost() }
     }
 
-    package func report(_ id: UUID, of app: Audience.Selector) async throws -> [UInt8]? {
+    package func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]? {
         try await database.query(
             """
             select r.report from reconciliations r join apps a using (bundle_id)
@@ -212,7 +212,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         ).first?.decode(PostgresJSON.self, "report").bytes
     }
 
-    package func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]> {
+    package func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
         if cursor != nil, cursorID == nil { throw TimeCursor.refusal }

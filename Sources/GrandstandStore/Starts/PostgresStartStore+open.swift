@@ -47,7 +47,7 @@ extension PostgresStartStore {
                 insert into start_runs as r (event_key, app, topics, attributes_type, due_at, opened_at)
                 select e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
                 from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
-                join app_environments ae on ae.bundle_id = u.bundle_id and ae.environment = u.environment
+                join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
                 where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
                     and (\(chosen == nil) or exists (
                         select from unnest(\(chosen?.map(\.bundleID.rawValue) ?? []),

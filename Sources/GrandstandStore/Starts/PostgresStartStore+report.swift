@@ -15,7 +15,7 @@ extension PostgresStartStore {
             var reports: [(audience: Audience, report: StartReport)] = []
             for row in rows {
                 let standing = try Standing(row)
-                guard chosen?.contains(standing.audience.selector) ?? true else { continue }
+                guard chosen?.contains(standing.audience.id) ?? true else { continue }
                 reports.append((standing.audience, try await Self.report(of: standing, now: now, on: connection)))
             }
             return reports
@@ -106,7 +106,7 @@ extension PostgresStartStore {
         from (select * from events where key = \(key.rawValue)) e
         join event_starts s on s.event_key = e.key
         join audiences u on u.event_key = e.key
-        join app_environments ae on ae.bundle_id = u.bundle_id and ae.environment = u.environment
+        join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
         join lanes l on l.id = u.lane
         left join channels c on c.id = l.channel and c.state = 'active'
         left join broadcasts b on b.id = l.newest_broadcast
@@ -134,9 +134,7 @@ extension PostgresStartStore {
         private let mayGo: Bool
 
         init(_ row: PostgresRow) throws {
-            audience = Audience(
-                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                storagePolicy: try row.word("storage_policy"))
+            audience = try AudienceColumns.audience(row)
             let declaration = try row.startDeclaration()
             self.declaration = declaration
             app = try row.decode("app")

@@ -63,13 +63,16 @@ extension PostgresStartStore {
             return statements
         }
 
+        /// A phone that was faster than this has a row that says it is there.
         private var results: PostgresQuery {
             """
-            insert into starts (run, installation, state, reason, at)
+            insert into starts as s (run, installation, state, reason, at)
             select \(shard.run), r.installation, r.state::start_state, r.reason, r.at
             from unnest(\(settled.map(\.installation)), \(settled.map(\.state.rawValue)), \(settled.map(\.reason)),
                 \(settled.map(\.at))) as r(installation, state, reason, at)
-            on conflict do nothing
+            on conflict (run, installation) do update set state = excluded.state, reason = excluded.reason,
+                at = excluded.at
+            where s.state = 'unknown'
             """
         }
 

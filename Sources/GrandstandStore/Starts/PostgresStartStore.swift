@@ -44,7 +44,7 @@ package struct PostgresStartStore: StartStore {
     static let headOfQueue: PostgresQuery =
         "(select due_at from start_queue where run = r.id order by due_at limit 1)"
 
-    package func topics(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+    package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         let cursor = try page.cursor.map { text throws(Problem) in try TopicCursor(text) }
         let rows = try await database.query(
             """

@@ -83,8 +83,8 @@ struct StartRun {
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key
         left join lateral (
-            select * from audiences where event_key = r.event_key and bundle_id = ae.bundle_id
-                and environment = ae.environment offset 0) u on true
+            select * from audiences n where n.event_key = r.event_key and \(AudienceColumns.isSame("n", "ae"))
+            offset 0) u on true
         left join lateral (select * from lanes where id = u.lane offset 0) l on true
         left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
@@ -117,7 +117,8 @@ struct StartRun {
             return
         }
         let declaration = try row.startDeclaration()
-        let isChosen = declaration.audiences?.contains(address.app) ?? true
+        let audience = Audience.ID(bundleID: address.bundleID, environment: address.environment)
+        let isChosen = declaration.audiences?.contains(audience) ?? true
         self.declaration = isChosen ? declaration : nil
         window = StartWindow(
             declaration, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),

@@ -37,14 +37,16 @@ struct MetricsTests {
         try await Door.with(settings: { $0.metrics = metrics }) { door in
             _ = try await door.makeChannel()
             door.client.recordGauges()
-            let labels = [("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1")]
+            let labels = [
+                ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),
+            ]
             #expect(try metrics.expectTimer("apns_queue_wait_seconds", labels).values.count == 1)
             let trips = try metrics.expectTimer("apns_round_trip_seconds", labels).values
             #expect(trips.count == 1)
             #expect(trips.allSatisfy { $0 > 0 && $0 < 60_000_000_000 })
             #expect(try metrics.expectMeter("apns_connections", labels).values.last == 1)
             #expect(try metrics.expectMeter("apns_streams_in_use", labels).values.count == 1)
-            let age = try metrics.expectMeter("apns_token_age_seconds", Array(labels.dropFirst())).values.last
+            let age = try metrics.expectMeter("apns_token_age_seconds", Array(labels[1...2])).values.last
             #expect(age.map { (0...600).contains($0) } == true)
         }
     }
@@ -68,7 +70,9 @@ struct MetricsTests {
             #expect(await FaultServer.send(2, by: stage.client).receipt != nil)
             let replays = try metrics.expectCounter("apns_replays_total")
             #expect(replays.totalValue >= 1)
-            let labels = [("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1")]
+            let labels = [
+                ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),
+            ]
             let connects = try metrics.expectCounter("apns_connects_total", labels + [("result", "ok")])
             #expect(connects.totalValue == Int64(stage.server.connectionsEver))
         }

@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHTTP1
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -169,7 +170,7 @@ private final class Line {
     init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let replica = LookupReplica(
-            source: Nothing(), events: Nothing(), now: { now },
+            source: Silence(), events: FakeEvents(), now: { now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let key = try #require(EventKey(rawValue: "derby"))
         replica.state.withLock { state in
@@ -183,7 +184,7 @@ private final class Line {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let desk = LookupDesk(
-            replica: replica, keys: Keys(), uses: noted,
+            replica: replica, keys: keys, uses: noted,
             limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
             metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
@@ -245,50 +246,15 @@ private final class Noted: KeyUseRecorder, OperationMetrics {
     func exposition() -> [UInt8] { [] }
 }
 
-/// Three keys, by their secrets.
-private struct Keys: KeyMemory {
-    private static let id = UUID()
-
-    func known(_ secret: some StringProtocol) -> APIKey? {
-        let scopes: Set<APIKey.Scope> = secret == "gs_organise" ? [.organise] : [.lookup]
-        guard ["gs_good", "gs_organise", "gs_other"].contains(String(secret)) else { return nil }
-        return APIKey(
-            id: Self.id, name: "k", scopes: scopes,
-            bundleID: BundleID(rawValue: secret == "gs_other" ? "com.example.other" : "com.example.Stadium"),
-            prefix: "gs_", createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
+/// Three keys by their secrets, which count as one.
+private let keys: FakeKeys = {
+    let id = UUID()
+    func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
+        APIKey(
+            id: id, name: "k", scopes: [scope], bundleID: BundleID(rawValue: bundleID), prefix: "gs_",
+            createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
     }
-
-    func changed() {}
-    func confirmed(at moment: Date) {}
-}
-
-/// A database that is not asked.
-private struct Nothing: LookupSource, EventStore {
-    struct NotScripted: Error {}
-
-    func announcements() -> AsyncStream<LookupAnnouncement> { AsyncStream { $0.finish() } }
-    func position() async throws -> LookupPosition { throw NotScripted() }
-    func changes(
-        since position: LookupPosition
-    ) async throws -> (changes: [LookupChange], position: LookupPosition) { throw NotScripted() }
-    func tidy() async throws { throw NotScripted() }
-    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { throw NotScripted() }
-    func page(
-        after: EventKey?, limit: Int
-    ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) { throw NotScripted() }
-
-    func lookups(
-        of names: Set<LookupName>, contentState: Bool, now: Date
-    ) async throws -> [LookupName: LookupEntry] { throw NotScripted() }
-    func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
-        now: Date
-    ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
-    func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
-    func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
-        throw NotScripted()
-    }
-    func cancel(
-        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws { throw NotScripted() }
-}
+    return FakeKeys([
+        "gs_good": key(.lookup), "gs_organise": key(.organise), "gs_other": key(.lookup, "com.example.other"),
+    ])
+}()

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 internal import HTTPTypes
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandAPI
@@ -61,5 +62,40 @@ struct AppRouteTests {
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
         #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
         #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
+    }
+
+    private static let place = "/v1/apps/com.example.Stadum/production"
+    private static let id = "11111111-2222-4333-8444-555555555555"
+
+    @Test(
+        arguments: [
+            ("GET", "/channels", nil), ("GET", "/channels?managed=false", nil), ("GET", "/channels/\(id)", nil),
+            ("DELETE", "/channels/\(id)", nil), ("POST", "/channels/import", #"{"channelId": "abc=="}"#),
+            ("POST", "/channels/\(id)/broadcasts", #"{"event": "update", "contentState": {}}"#),
+            ("GET", "/reconciliations", nil), ("GET", "/reconciliations/\(id)", nil),
+            ("PUT", "/quirks/management-path", #"{"value": "lowercased"}"#),
+        ] as [(String, String, String?)])
+    func `a typo in an app's name is told from an app that has nothing`(
+        method: String, path: String, body: String?
+    ) async throws {
+        let answer = try await Self.empty(method, Self.place + path, body.map { Array($0.utf8) })
+        #expect(answer.status == 404)
+        #expect(answer.slug == "app-not-found")
+        #expect(answer.detail.contains("PUT /v1/apps"))
+    }
+
+    @Test func `so it is where events are asked for by app`() async throws {
+        let answer = try await Self.empty("GET", "/v1/events?bundleId=com.example.Stadum")
+        #expect(answer.slug == "app-not-found")
+    }
+
+    /// Where nothing is.
+    private static var empty: RouteWorld {
+        var world = RouteWorld()
+        world.apps.find = { _ in nil }
+        world.channels.find = { _ in nil }
+        world.channels.locate = { _ in nil }
+        world.reconciliations.read = { _, _ in nil }
+        return world
     }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandAPI

@@ -1,40 +1,10 @@
-internal import HTTPTypes
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandAPI
 
 /// What is wrong with a request is told with its place, before any port is asked.
 struct RefusalTests {
-    struct Refusal: Sendable, CustomStringConvertible {
-        let description: String
-        var method = "POST"
-        var path = "/v1/events/derby/broadcasts"
-        var body: [UInt8]?
-        var headers: [String: String] = [:]
-        let status: Int
-        let slug: String
-        /// Places the answer must point at, all of them.
-        var pointers: [String] = []
-        /// What the detail must contain.
-        var hint = ""
-
-        init(
-            _ description: String, _ method: String = "POST", _ path: String = "/v1/events/derby/broadcasts",
-            _ body: String? = nil, bytes: [UInt8]? = nil, headers: [String: String] = [:], status: Int, slug: String,
-            pointers: [String] = [], hint: String = ""
-        ) {
-            self.description = description
-            self.method = method
-            self.path = path
-            self.body = bytes ?? body.map { Array($0.utf8) }
-            self.headers = headers
-            self.status = status
-            self.slug = slug
-            self.pointers = pointers
-            self.hint = hint
-        }
-    }
-
     private static let broadcasts = "/v1/events/derby/broadcasts"
     private static let event = "/v1/events/new"
     private static let id = "11111111-2222-4333-8444-555555555555"
@@ -186,6 +156,12 @@ struct RefusalTests {
         .init(
             "an unknown query", "GET", "/v1/events?sort=name", status: 422, slug: "unknown-field", pointers: ["sort"]),
         .init(
+            "a page of nothing, of an app's events", "GET", "/v1/events?bundleId=com.example.Stadium&limit=0",
+            status: 422, slug: "invalid-request", pointers: ["limit"]),
+        .init(
+            "an unknown state, of an app's events", "GET", "/v1/events?bundleId=com.example.Stadium&state=gone",
+            status: 422, slug: "invalid-request", pointers: ["state"]),
+        .init(
             "an expiry of no time", "POST", broadcasts, #"{"event": "update", "contentState": {}, "expiresIn": 0}"#,
             status: 422, slug: "invalid-request", pointers: ["/expiresIn"]),
         .init(
@@ -226,17 +202,7 @@ struct RefusalTests {
 
     @Test(arguments: malformed + invalid + absent)
     func `a refusal is a problem document that points at the place`(refusal: Refusal) async throws {
-        let answer = try await RouteWorld()(refusal.method, refusal.path, refusal.body, headers: refusal.headers)
-        #expect(answer.status == refusal.status, "\(answer.text)")
-        #expect(answer.slug == refusal.slug, "\(answer.text)")
-        #expect(answer.headers[.contentType] == "application/problem+json")
-        #expect(answer.json["type"] as? String == "https://grandstand.dev/problems/\(refusal.slug)")
-        #expect((answer.json["title"] as? String)?.isEmpty == false)
-        #expect(answer.json["status"] as? Int == refusal.status)
-        #expect((answer.json["detail"] as? String)?.isEmpty == false)
-        #expect(answer.json["requestId"] as? String == answer.headers[.xRequestID])
-        #expect(Set(refusal.pointers).isSubset(of: Set(answer.pointers)), "\(answer.text)")
-        #expect(refusal.hint.isEmpty || answer.text.contains(refusal.hint), "\(answer.text)")
+        try await refusal.check()
     }
 
     @Test func `a body that is nothing but faults gets the first of them`() async throws {

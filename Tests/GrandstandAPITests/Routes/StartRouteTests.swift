@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 

@@ -7,11 +7,12 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
+internal import PortFakes
 
 @testable internal import GrandstandAPI
 
-/// Routes behind the router, the gate and the middleware that a server has, over ports that are functions: no socket and
-/// no database.
+/// Every route of a server, behind the router, the gate and the middleware that it has, over ports that are functions:
+/// no socket and no database.
 struct RouteWorld {
     var apps = FakeApps()
     var events = FakeEvents()
@@ -21,10 +22,18 @@ struct RouteWorld {
     var quirks = FakeQuirks()
     var gateway = FakeGateway()
     var ledger = FakeLedger()
+    var reconciliations = FakeReconciliations()
+    var webhooks = FakeWebhooks()
+    var auditLog = FakeAuditLog()
+    var idempotency = FakeIdempotency()
+    var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
+    var views = Self.views()
     /// Routes of a test's own, beside the API's.
     var others: [Route] = []
+    var pages: MountedPages?
 
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin, and
     /// `gs_stadium_admin`.
@@ -43,6 +52,13 @@ struct RouteWorld {
             id: UUID(), name: "test", scopes: scopes, bundleID: bundleID, prefix: "gs_", createdAt: now, revokedAt: nil)
     }
 
+    /// Live views that nobody feeds.
+    static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
+        LiveViews(
+            store: Silence(), signals: Silence(), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
+            now: { now }, logger: logger)
+    }
+
     // Never closed, for it is never opened; contexts want one to belong to.
     private static let channel = NIOAsyncTestingChannel()
 
@@ -53,15 +69,20 @@ struct RouteWorld {
 
         var text: String { String(decoding: body, as: UTF8.self) }
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
+        /// The objects of a list.
+        var items: [[String: Any]] { json["items"] as? [[String: Any]] ?? [] }
         /// The last part of a problem's `type`.
         var slug: String? { (json["type"] as? String)?.split(separator: "/").last.map(String.init) }
+        /// What a problem says.
+        var detail: String { json["detail"] as? String ?? "" }
         /// The places a problem points at.
         var pointers: [String] {
             (json["errors"] as? [[String: Any]])?.compactMap { $0["pointer"] as? String } ?? []
         }
     }
 
-    /// Sends one request; a body goes as `application/json` unless `headers` say otherwise.
+    /// Sends one request; a body goes as `application/json` unless `headers` say otherwise. A stream's answer is its
+    /// head alone: nobody reads on.
     func callAsFunction(
         _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
         as secret: String? = "gs_admin"
@@ -77,32 +98,65 @@ struct RouteWorld {
             method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
         let context = APIContext(
-            source: ApplicationRequestContextSource(channel: Self.channel, logger: Logger(label: "test")))
+            source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
         let response = try await router.buildResponder().respond(to: request, context: context)
-        return Answer(status: response.status.code, headers: response.headers, body: try await response.bytes())
+        let isStream = response.headers[.contentType] == "text/event-stream"
+        return Answer(
+            status: response.status.code, headers: response.headers, body: isStream ? [] : try await response.bytes())
     }
 
+    /// The same with a body of text.
+    func callAsFunction(
+        _ method: String, _ path: String, _ body: String, headers: [String: String] = [:],
+        as secret: String? = "gs_admin"
+    ) async throws -> Answer { try await self(method, path, Array(body.utf8), headers: headers, as: secret) }
+
     private var router: Router<APIContext> {
-        let now: @Sendable () -> Date = { Self.now }
-        let groups: [[Route]] = [
-            AppRoutes(apps: apps, quirks: quirks, gateway: gateway, now: now).routes,
-            QuirkRoutes(apps: apps, quirks: quirks, now: now).routes,
-            EventRoutes(apps: apps, events: events, now: now).routes,
-            StartRoutes(apps: apps, events: events, starts: starts, now: now).routes,
-            BroadcastRoutes(
-                apps: apps, events: events, channels: channels, outbox: outbox,
-                intake: Intake(outbox: outbox, now: now), now: now
-            ).routes,
-            KeyRoutes(ledger: ledger, now: now).routes,
-            ContractRoutes().routes,
-            others,
-        ]
-        return RouteTable(routes: groups.flatMap(\.self)).router(
+        RouteTable(routes: api.table.routes + others).router(
             gate: Gate(
-                keys: FakeKeys(known: Self.keys), uses: NoUses(),
-                limits: RateLimits(.init(requests: nil, lookups: nil, failures: nil)), now: now, onTrust: { _ in }),
-            idempotency: Idempotency(store: NoAnswersKept(), now: now),
+                keys: FakeKeys(Self.keys), uses: NoUses(), limits: limits, now: { Self.now }, onTrust: { _ in }),
+            idempotency: Idempotency(store: idempotency, now: { Self.now }),
             middleware: .init(
-                headers: StandingHeaders(isSecure: false), logger: Logger(label: "test"), onAnswer: { _, _, _, _ in }))
+                headers: StandingHeaders(isSecure: false), logger: Self.logger, onAnswer: { _, _, _, _ in }),
+            pages: pages)
     }
+
+    /// The API as a server makes it.
+    var api: API {
+        let now: @Sendable () -> Date = { Self.now }
+        let management = ManagementCalls(
+            gateway: gateway,
+            examinations: Examinations(quirks: quirks, lease: 10, timeout: 10, now: now, logger: Self.logger), now: now)
+        let calls = ChannelCalls(
+            management: management, channels: channels, reconciliations: reconciliations, lease: 10, now: now,
+            logger: Self.logger)
+        let operations = ChannelOperations(
+            management: management, channels: channels, calls: calls, lease: 10, now: now)
+        let reconciliation = Reconciliation(
+            management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
+            logger: Self.logger)
+        return API(
+            API.Dependencies(
+                apps: apps, channels: channels, events: events, starts: starts,
+                lookups: LookupReplica(source: Silence(), events: events, now: now, logger: Self.logger),
+                contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
+                access: .init(
+                    ledger: ledger, memory: FakeKeys(Self.keys), uses: NoUses(), idempotency: idempotency,
+                    limits: limits, isSecure: false, logger: Self.logger, metrics: NoMetrics(),
+                    hasOwnOperationsPort: false),
+                quirks: quirks, auditLog: auditLog, reconciliations: reconciliations, gateway: gateway,
+                channelOperations: operations,
+                reconciliationOperations: ReconciliationOperations(
+                    store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
+                reconciliationLimits: (grace: 600, deleteBudget: 100), intake: Intake(outbox: outbox, now: now),
+                webhooks: webhooks, webhookNetworks: NetworkGuard(), views: views,
+                readiness: { Readiness(database: true) }, tenure: ChannelTenure(), pages: pages, now: now))
+    }
+}
+
+/// Counts nothing.
+private struct NoMetrics: OperationMetrics {
+    func answered(method: String, path: String?, status: Int, time: Duration) {}
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void { { _ in } }
+    func exposition() -> [UInt8] { [] }
 }

@@ -22,7 +22,7 @@ struct Samples {
         key = try #require(EventKey(rawValue: "derby"))
     }
 
-    var app: Audience.Selector { Audience.Selector(bundleID: bundleID, environment: .production) }
+    var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: .production) }
 
     func apiKey(_ scopes: Set<APIKey.Scope> = [.admin], bound: Bool = false) -> APIKey {
         APIKey(

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -9,14 +10,20 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct LookupContentsTests {
     /// A database whose queries wait for the test.
-    private final class Events: EventStore {
+    private final class Events: Sendable {
         let asked = AsyncStream.makeStream(of: Set<LookupName>.self)
         let go = AsyncStream.makeStream(of: String.self)
 
-        func lookups(
-            of names: Set<LookupName>, contentState: Bool, now: Date
-        ) async throws -> [LookupName: LookupEntry] {
-            #expect(contentState)
+        var store: FakeEvents {
+            var store = FakeEvents()
+            store.look = { [self] names, contentState in
+                #expect(contentState)
+                return try await answer(names)
+            }
+            return store
+        }
+
+        private func answer(_ names: Set<LookupName>) async throws -> [LookupName: LookupEntry] {
             asked.continuation.yield(names)
             var iterator = go.stream.makeAsyncIterator()
             let channelID = await iterator.next()
@@ -29,19 +36,6 @@ struct LookupContentsTests {
                     return (name, entry)
                 })
         }
-
-        func put(
-            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor,
-            if condition: WriteCondition,
-            now: Date
-        ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
-        func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
-        func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
-            throw NotScripted()
-        }
-        func cancel(
-            _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
-        ) async throws { throw NotScripted() }
     }
 
     private static func name(_ key: String = "derby") throws -> LookupName {
@@ -55,7 +49,7 @@ struct LookupContentsTests {
 
     @Test func `a crowd that asks while a query is under way is one more query, with each name once`() async throws {
         let events = Events()
-        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
         let names = try (0..<20).map { try Self.name("event-\($0)") }
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -79,7 +73,7 @@ struct LookupContentsTests {
         async throws
     {
         let events = Events()
-        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
         try await withThrowingTaskGroup(of: Problem.Kind?.self) { group in
             func ask(_ key: String) throws {
@@ -113,7 +107,7 @@ struct LookupContentsTests {
 
     @Test func `more than ten thousand callers do not wait: they are told when to come again`() async throws {
         let events = Events()
-        let contents = LookupContents(events: events, now: { Date(timeIntervalSince1970: 0) })
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
         let name = try Self.name()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -75,7 +76,7 @@ struct LookupReplicaTests {
         let source = LookupWorld.FakeSource()
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let replica = LookupReplica(
-            source: source, events: source, now: { now },
+            source: source, events: source.events, now: { now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         func record(_ topic: String, _ environment: APNsEnvironment, _ channelID: String?) -> LookupRecord {
             LookupRecord(topic: topic, environment: environment, storagePolicy: .noMessageStored, channelID: channelID)
@@ -167,7 +168,7 @@ struct LookupReplicaTests {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
         let replica = LookupReplica(
-            source: source, events: source, now: { clock.now },
+            source: source, events: source.events, now: { clock.now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         for number in 1...100 {
             _ = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("event-\(number)"))

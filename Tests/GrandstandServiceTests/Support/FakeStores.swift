@@ -39,7 +39,7 @@ final class FakeLedger: ChannelStore {
     }
 
     func reclaim(
-        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] {
         state.withLock { state in
             defer { state.spare.removeFirst(min(limit, state.spare.count)) }
@@ -116,7 +116,7 @@ final class FakeQuirks: QuirkStore {
     func quirks(of bundleID: BundleID) async throws -> [Quirk] { learned }
 
     func beginExamination(
-        of name: Quirk.Name, for app: Audience.Selector, concludedSince since: Date, now: Date, leasedUntil: Date
+        of name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, now: Date, leasedUntil: Date
     ) async throws -> ExaminationStart {
         state.withLock { state in
             if let quirk = state.quirks[name], quirk.learnedAt > since { return .concluded(quirk.value) }
@@ -124,7 +124,7 @@ final class FakeQuirks: QuirkStore {
         }
     }
 
-    func conclude(_ quirk: Quirk, for app: Audience.Selector, by actor: AuditActor) async throws {
+    func conclude(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
         if fails { throw NotScripted() }
         state.withLock { state in
             state.quirks[quirk.name] = quirk
@@ -133,14 +133,14 @@ final class FakeQuirks: QuirkStore {
     }
 
     func noteCapability(
-        isOn: Bool, for app: Audience.Selector, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
+        isOn: Bool, for app: AppEnvironment, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
     ) async throws {
         state.withLock { $0.attempts += 1 }
         if fails { throw NotScripted() }
         state.withLock { $0.notes.append((isOn, evidence)) }
     }
 
-    func abandonExamination(of name: Quirk.Name, for app: Audience.Selector) async throws {
+    func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws {
         state.withLock { state in
             state.abandoned += 1
             state.examining.remove(name)
@@ -150,18 +150,18 @@ final class FakeQuirks: QuirkStore {
 
 /// Reconciliations that remember who asked for one.
 final class FakeReconciliations: ReconciliationStore {
-    private let requests = Mutex<[Audience.Selector]>([])
+    private let requests = Mutex<[AppEnvironment]>([])
     private let lists = Mutex<[ChannelListing]>([])
 
-    var requested: [Audience.Selector] { requests.withLock { $0 } }
+    var requested: [AppEnvironment] { requests.withLock { $0 } }
     /// Lists that were taken down before creations.
     var witnessed: [ChannelListing] { lists.withLock { $0 } }
 
     func witness(
-        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) async throws { lists.withLock { $0.append(listing) } }
 
-    func request(_ app: Audience.Selector, now: Date) async throws { requests.withLock { $0.append(app) } }
+    func request(_ app: AppEnvironment, now: Date) async throws { requests.withLock { $0.append(app) } }
 
     func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun? {
         throw NotScripted()
@@ -169,7 +169,7 @@ final class FakeReconciliations: ReconciliationStore {
 
     func nextDue(interval: TimeInterval, now: Date) async throws -> Date? { throw NotScripted() }
 
-    func begin(_ app: Audience.Selector, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
+    func begin(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
         throw NotScripted()
     }
 
@@ -191,7 +191,7 @@ final class FakeReconciliations: ReconciliationStore {
 
     func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws { throw NotScripted() }
 
-    func report(_ id: UUID, of app: Audience.Selector) async throws -> [UInt8]? { throw NotScripted() }
+    func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]? { throw NotScripted() }
 
-    func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]> { throw NotScripted() }
+    func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> { throw NotScripted() }
 }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
+internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -12,7 +13,7 @@ enum LookupWorld {
     static let topic = "com.example.goal"
 
     /// A database of one kind of record, whose announcements the test makes.
-    final class FakeSource: LookupSource, EventStore {
+    final class FakeSource: LookupSource {
         struct State {
             var channelIDs: [EventKey: String] = [:]
             /// By version; positions are numbers of transactions here.
@@ -88,9 +89,14 @@ enum LookupWorld {
             return (ids.mapValues { [Self.record($0)] }, ids.keys.first)
         }
 
-        func lookups(
-            of names: Set<LookupName>, contentState: Bool, now: Date
-        ) async throws -> [LookupName: LookupEntry] {
+        /// The same events, for single questions.
+        var events: FakeEvents {
+            var events = FakeEvents()
+            events.look = { [self] names, _ in entries(of: names) }
+            return events
+        }
+
+        private func entries(of names: Set<LookupName>) -> [LookupName: LookupEntry] {
             let ids = state.withLock { state in
                 state.lookups += 1
                 return state.channelIDs
@@ -110,19 +116,6 @@ enum LookupWorld {
                 topic: LookupWorld.topic, environment: .production, storagePolicy: .noMessageStored,
                 channelID: channelID)
         }
-
-        func put(
-            _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor,
-            if condition: WriteCondition,
-            now: Date
-        ) async throws -> (event: Event, created: Bool) { throw NotScripted() }
-        func event(_ key: EventKey, now: Date) async throws -> Event? { throw NotScripted() }
-        func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
-            throw NotScripted()
-        }
-        func cancel(
-            _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
-        ) async throws { throw NotScripted() }
     }
 
     /// Lets callers through one at a time, when the test says so.
@@ -152,7 +145,7 @@ enum LookupWorld {
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         let replica = LookupReplica(
-            source: source, events: source, settings: given ?? settings, now: { clock.now }, logger: logger)
+            source: source, events: source.events, settings: given ?? settings, now: { clock.now }, logger: logger)
         source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
         let running = Task { await replica.run() }
         source.stream.continuation.yield(.listening)

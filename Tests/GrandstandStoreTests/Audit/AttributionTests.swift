@@ -107,7 +107,7 @@ struct AttributionTests {
             let sendAt = seconds.map { stores.now.addingTimeInterval($0) }
             let both = try await accept(stores, .update(sendAt: sendAt), for: .event(key))
             let one = try await accept(
-                stores, .update(sendAt: sendAt, audiences: [other.selector]), for: .event(key))
+                stores, .update(sendAt: sendAt, audiences: [other.id]), for: .event(key))
             for id in [one.id, both.id] {
                 #expect(try await stores.outbox.cancel(id, within: .all, by: Self.night, now: stores.now) == true)
             }

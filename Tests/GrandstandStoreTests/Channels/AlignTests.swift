@@ -40,7 +40,7 @@ struct AlignTests {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
-            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.accept(.end(audiences: [audiences[0].id]))
             try await stores.sendOne()
             try await stores.pool.query("update channels set state = 'missing'")
             try await stores.provision()

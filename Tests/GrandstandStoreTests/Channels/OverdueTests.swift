@@ -130,7 +130,7 @@ struct OverdueTests {
             try await stores.put(
                 .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: [.sample(), other]))
             try await stores.provision()
-            try await stores.accept(.end(audiences: [other.selector]))
+            try await stores.accept(.end(audiences: [other.id]))
             try await stores.sendOne()
             stores.clock.advance(by: 20 * 3_600)
             #expect(try await isClosed(stores))
@@ -147,7 +147,7 @@ struct OverdueTests {
             try await stores.accept(.update())
             #expect(try await stores.sendOne().message.channelID == new.channelID)
             #expect(
-                try await problem { try await stores.accept(.update(audiences: [other.selector])) } == .eventEnded)
+                try await problem { try await stores.accept(.update(audiences: [other.id])) } == .eventEnded)
         }
     }
 

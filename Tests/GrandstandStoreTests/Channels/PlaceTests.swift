@@ -30,6 +30,26 @@ struct PlaceTests {
         }
     }
 
+    @Test func `what Apple had no place for is asked again when a channel retires that no device needs`() async throws {
+        try await withStores { stores in
+            try await stores.open("idle")
+            try await stores.put(.sample("next"))
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            // The idle channel's event was not over yet, so there was nothing to give back.
+            let refused = ChannelOutcome.Change.notCreated(
+                state: .failed, nextAttemptAt: stores.now.addingTimeInterval(600))
+            try await stores.record(
+                refused, of: task,
+                APNsRecord(status: 400, reason: APNsReason.cannotCreateChannelConfig.rawValue, requestID: nil))
+            try await stores.align()
+            #expect(try await stores.claimChannels().isEmpty)
+            try await stores.events.cancel(.sample("idle"), now: stores.now)
+            try await stores.align()
+            #expect(try await stores.claimChannels().map(\.channel.eventKey) == [try .sample("next")])
+        }
+    }
+
     @Test
     func
         `at the ledger's own limit, too, idle channels give their places up: as many as are wanted, the first to go first`()

@@ -136,41 +136,4 @@ struct RetirementTests {
             #expect(try await stores.claim().map(\.address.bundleID) == [kept.bundleID])
         }
     }
-
-    @Test func `another policy is another channel: the old one retires, the new one takes what comes`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
-            let old = try await stores.channel()
-            stores.clock.advance(by: 1)
-            try await stores.put(.sample(audiences: [unstored.get()]))
-            try await stores.provision()
-            let new = try await stores.channel()
-            #expect(new.id != old.id)
-            #expect(new.storagePolicy == .noMessageStored)
-            #expect(try await stores.channels.channel(old.id, of: .sample(), in: .production)?.state == .retiring)
-            let entry = try await stores.events.lookup(
-                topic: "com.example.goal", in: .production, key, contentState: false, now: stores.now)
-            #expect(entry?.channelID == new.channelID)
-            try await stores.accept(.update())
-            #expect(try await stores.sendOne().message.channelID == new.channelID)
-        }
-    }
-
-    @Test func `another policy while a message is under way: the new channel opens once that is settled`() async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update())
-            let claimed = try #require(try await stores.claim().first)
-            stores.clock.advance(by: 1)
-            try await stores.put(.sample(audiences: [unstored.get()]))
-            try await stores.provision()
-            try await stores.settle(claimed, .ok)
-            stores.clock.advance(by: 1)
-            try await stores.provision()
-            let channel = try await stores.channel()
-            #expect(channel.storagePolicy == .noMessageStored)
-            #expect(channel.state == .active)
-        }
-    }
 }

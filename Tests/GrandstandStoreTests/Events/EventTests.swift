@@ -92,7 +92,7 @@ struct EventTests {
             stores.clock.advance(by: 1)
             try await stores.provision()
             #expect(try await stores.channel().id == channel.id)
-            try await stores.accept(.update(audiences: [Audience.sample().selector]))
+            try await stores.accept(.update(audiences: [Audience.sample().id]))
             let sent = try await stores.claim()
             #expect(sent.map(\.message.channelID).contains(channel.channelID ?? ""))
             #expect(sent.count == 2)
@@ -114,7 +114,7 @@ struct EventTests {
             try await stores.provision()
             let new = try await stores.channel()
             #expect(new.id != old.id)
-            let toIt = [try Audience.sample().selector]
+            let toIt = [try Audience.sample().id]
             try await stores.accept(.update(audiences: toIt))
             #expect(try await stores.sendOne().message.channelID == new.channelID)
 

@@ -71,7 +71,7 @@ struct LookupTests {
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
             try await stores.accept(.update())
-            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.accept(.end(audiences: [audiences[0].id]))
             for contentState in [false, true] {
                 let (ended, live) = (
                     try await lookup(stores, topic: "com.example.a", contentState: contentState),

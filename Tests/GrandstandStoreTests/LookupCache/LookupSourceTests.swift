@@ -135,7 +135,7 @@ struct LookupSourceTests {
             }
             var end: Broadcast?
             let ended = try await announced(stores) {
-                end = try await stores.accept(.end(audiences: [audiences[0].selector]))
+                end = try await stores.accept(.end(audiences: [audiences[0].id]))
             }
             #expect(ended == [.event(key)])
             #expect(try await over() == [true, false])

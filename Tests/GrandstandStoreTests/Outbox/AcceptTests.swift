@@ -72,7 +72,7 @@ struct AcceptTests {
             #expect(all.deliveries.map(\.environment) == audiences.map(\.environment))
             #expect(all.deliveries.map(\.apnsExpiration) == [0, 1_700_028_800, 1_700_028_800])
 
-            let one = try await stores.accept(.update(audiences: [audiences[1].selector]))
+            let one = try await stores.accept(.update(audiences: [audiences[1].id]))
             #expect(one.deliveries.map(\.bundleID.rawValue) == ["com.example.A"])
             #expect(one.deliveries.map(\.environment) == [.development])
         }
@@ -84,7 +84,7 @@ struct AcceptTests {
     {
         try await withStores { stores in
             try await stores.open()
-            let stranger = try Audience.sample("com.example.Other").selector
+            let stranger = try Audience.sample("com.example.Other").id
             let long = #"{"text":""# + String(repeating: "x", count: 5_120) + #""}"#
             let items = [
                 BroadcastIntake(eventKey: try .sample("nothing"), request: .update()),

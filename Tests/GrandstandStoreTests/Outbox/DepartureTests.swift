@@ -69,7 +69,7 @@ struct DepartureTests {
             try await stores.open(audiences: audiences)
             _ = try await accept([.update()], stores, outbox)
             let departed = departures.take()
-            #expect(Set(departed.map(\.address.app)) == Set(audiences.map(\.selector)))
+            #expect(Set(departed.map(\.address.app)) == Set(audiences.map(\.app)))
             #expect(Set(departed.map(\.message.channelID)).count == 3)
             for delivery in departed { try await stores.settle(delivery, .ok, by: departures.replica) }
             #expect(try await stores.count("select count(*) as n from deliveries where state = 'accepted'") == 3)

@@ -78,12 +78,12 @@ struct LaneTests {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             let key = try await stores.open(audiences: audiences)
-            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.accept(.end(audiences: [audiences[0].id]))
             #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)
             let rest = try await stores.accept(.update())
             #expect(rest.deliveries.map(\.bundleID.rawValue) == ["com.example.B"])
             #expect(
-                try await problem { try await stores.accept(.update(audiences: [audiences[0].selector])) }
+                try await problem { try await stores.accept(.update(audiences: [audiences[0].id])) }
                     == .eventEnded)
             try await stores.accept(.end())
             #expect(try await stores.events.event(key, now: stores.now)?.state == .ended)

@@ -39,7 +39,7 @@ struct ScheduledTests {
             try await stores.open(audiences: audiences)
             var request = BroadcastRequest.end(
                 #"{"n": 1.50e3}"#, dismissalDate: 1_700_000_500, sendAt: stores.now.addingTimeInterval(1),
-                audiences: [audiences[1].selector])
+                audiences: [audiences[1].id])
             request.payload.alert = Array(#"{"title":"\u26bd"}"#.utf8)
             request.payload.staleDate = 1_700_000_400
             request.payload.relevanceScore = Array("1e2".utf8)

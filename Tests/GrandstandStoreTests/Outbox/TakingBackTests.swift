@@ -44,7 +44,7 @@ struct TakingBackTests {
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
             try await stores.accept(.update(#"{"n":1}"#))
-            try await stores.accept(.update(#"{"n":2}"#, audiences: [audiences[1].selector]))
+            try await stores.accept(.update(#"{"n":2}"#, audiences: [audiences[1].id]))
             let third = try await stores.accept(.update(#"{"n":3}"#))
             #expect(try await withdraw(third, stores) == true)
             #expect(try await shown(stores, topic: "com.example.a") == #"{"n":1}"#)
@@ -144,7 +144,7 @@ struct TakingBackTests {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
-            try await stores.accept(.end(audiences: [audiences[0].selector]))
+            try await stores.accept(.end(audiences: [audiences[0].id]))
             try await stores.sendOne()
             let last = try await stores.accept(.end())
             try await stores.provision()

@@ -102,6 +102,24 @@ struct StartSettleTests {
         }
     }
 
+    @Test func `a phone that reports its activity before the push is settled is accepted and confirmed`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let installation = try await world.follow()
+            let shard = try #require(try await world.claim().first)
+            try await world.stores.pool.query(
+                """
+                insert into starts (run, installation, state, at, confirmed_at)
+                values (\(shard.run), \(installation), 'unknown', \(world.now), \(world.now))
+                """)
+            try await world.settle(shard)
+            let counts = try await world.counts()
+            #expect(counts.accepted == 1)
+            #expect(counts.confirmed == 1)
+            #expect(counts.unknown == 0)
+        }
+    }
+
     @Test func `a token that is gone is removed, one that was replaced in the midst is used`() async throws {
         try await withStarts { world in
             try await world.open()

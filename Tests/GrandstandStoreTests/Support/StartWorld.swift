@@ -23,7 +23,7 @@ struct StartWorld: Sendable {
     static func start(
         at: Date? = nil, until: Date? = nil, attributesType: String = "MatchAttributes",
         contentState: String? = #"{"score":"0-0"}"#, alertsByLocale: [String: String] = [:],
-        audiences: [Audience.Selector]? = nil
+        audiences: [Audience.ID]? = nil
     ) -> StartDeclaration {
         StartDeclaration(
             at: at, until: until, attributesType: attributesType, attributes: Array(#"{"home": "ARG"}"#.utf8),

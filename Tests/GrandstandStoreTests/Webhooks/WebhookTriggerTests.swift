@@ -28,7 +28,7 @@ struct WebhookTriggerTests {
             #expect(try await Self.told(hooks).count == 2)
             try await pool.query("update app_environments set alarm = 'list-incomplete'")
             #expect(try await Self.told(hooks).count == 2)
-            let app = try Audience.Selector.sample()
+            let app = try AppEnvironment.sample()
             for value in ["on", "off", "off"] {
                 try await hooks.stores.quirks.conclude(
                     Quirk(
@@ -49,6 +49,12 @@ struct WebhookTriggerTests {
             stores.clock.advance(by: 1)
             try await stores.provision()
             #expect(try await Self.told(hooks) == ["channel.missing", "channel.replaced"])
+            stores.clock.advance(by: 1)
+            try await stores.put(.sample(audiences: [.sample("com.example.Goal", .production, .noMessageStored)]))
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await Self.told(hooks).last == "channel.replaced")
+            #expect(try await Self.told(hooks).count == 3)
         }
     }
 

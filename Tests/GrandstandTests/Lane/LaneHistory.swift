@@ -7,6 +7,9 @@ struct LaneVerbs {
     var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
     var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
     var settle: (inout Lane, Settlement, UUID, Date) -> Void = { _ = $0.settle($1, by: $2, at: $3) }
+    var connect: (inout Lane, Lane.Channel) -> Void = { $0.connect($1) }
+    var judge: (inout Lane, [UUID: Int]) -> Void = { $0.judgeExpirations($1) }
+    var change: (inout Lane, Audience, Date) -> Void = { _ = $0.change($1, at: $2) }
     var withdraw: (inout Lane, UUID, Date) -> Bool = { $0.withdraw($1, at: $2) }
     var due: (Lane, Date) -> Date? = { $0.due(at: $1) }
 }
@@ -38,6 +41,11 @@ struct LaneHistory {
     private var lastContent = -1
     private var lastTake: Date?
     private var heldUntil: Date?
+    /// Apple's ID of the channel that messages go to; `nil`: none.
+    private var channel: String?
+    private var channels = 0
+    /// The headers that organisers set themselves.
+    private var headers: [UUID: Int] = [:]
     /// What the lane did wrong.
     private(set) var fault: String?
     private(set) var story: [String] = []
@@ -50,8 +58,8 @@ struct LaneHistory {
         replicas = [random.uuid(), random.uuid()]
         let audience = Audience(
             bundleID: BundleID(rawValue: "com.example.Goal")!, environment: .production, storagePolicy: random.policy())
-        let channel = Lane.Channel(id: random.uuid(), channelID: "channel", takesMessages: true)
-        lane = Lane(id: 1, audience: audience, channel: random.chance(0.8) ? channel : nil)
+        lane = Lane(id: 1, audience: audience, channel: nil)
+        if random.chance(0.8) { connect() }
     }
 
     mutating func run(steps: Int) {
@@ -61,12 +69,13 @@ struct LaneHistory {
     }
 
     private mutating func step() {
-        switch Int.random(in: 0..<22, using: &random) {
+        switch Int.random(in: 0..<23, using: &random) {
         case 0..<7: accept()
         case 7..<13: take()
         case 13..<16: settle()
         case 16..<18: withdraw()
         case 18: if lane.channel == nil { connect() }
+        case 19: if random.chance(0.3) { change() }
         default: now += random.pick([0.25, 1, 1, 6, 20, 600])
         }
     }
@@ -80,10 +89,16 @@ struct LaneHistory {
         }
         let expires = now + random.pick([4, 30, 28_800, 28_800])
         let alerts = !isEnd && random.chance(0.4)
+        let broadcast = random.uuid()
+        if random.chance(0.1) {
+            let isStored = lane.audience.storagePolicy == .mostRecentMessageStored
+            headers[broadcast] = isStored ? random.pick([0, Int(expires.timeIntervalSince1970.rounded(.up))]) : 0
+        }
         let message = LaneMessage(
-            id: orders.count + 1, broadcast: random.uuid(), isEnd: isEnd, priority: alerts ? .immediate : .powerAware,
+            id: orders.count + 1, broadcast: broadcast, isEnd: isEnd, priority: alerts ? .immediate : .powerAware,
             plainPriority: isEnd ? .immediate : .powerAware, alerting: alerts,
-            ringsUntil: alerts ? min(expires, now + 900) : nil, expiresAt: expires, requestID: random.uuid(),
+            ringsUntil: alerts ? min(expires, now + 900) : nil, apnsExpiration: header(broadcast, expires),
+            expiresAt: expires, requestID: random.uuid(),
             contentBytes: random.pick([100, 5_000]), alertBytes: alerts ? 50 : nil)
         story.append(
             "accept \(orders.count + 1)\(isEnd ? " end" : alerts ? " alert" : "") for \(expires.timeIntervalSince(now))"
@@ -93,8 +108,28 @@ struct LaneHistory {
     }
 
     private mutating func connect() {
-        story.append("connect")
-        lane.connect(Lane.Channel(id: random.uuid(), channelID: "channel", takesMessages: true))
+        channels += 1
+        story.append("connect \(channels)")
+        channel = "channel \(channels)"
+        verbs.connect(&lane, Lane.Channel(id: random.uuid(), channelID: channel, takesMessages: true))
+        verbs.judge(&lane, headers)
+    }
+
+    /// The organiser wants another storage policy, and so another channel.
+    private mutating func change() {
+        var audience = lane.audience
+        audience.storagePolicy =
+            audience.storagePolicy == .noMessageStored ? .mostRecentMessageStored : .noMessageStored
+        story.append("change to \(audience.storagePolicy)")
+        channel = nil
+        verbs.change(&lane, audience, now)
+        seen.insert("changed")
+    }
+
+    /// What the channel's policy wants of a message.
+    private func header(_ broadcast: UUID, _ expires: Date) -> Int {
+        guard lane.audience.storagePolicy == .mostRecentMessageStored else { return 0 }
+        return headers[broadcast] ?? Int(expires.timeIntervalSince1970.rounded(.up))
     }
 
     private mutating func take() {
@@ -113,7 +148,7 @@ struct LaneHistory {
             return
         }
         expect(isIdle, "two under way")
-        expect(lane.channel != nil, "goes without a channel")
+        expect(channel != nil && taken.channelID == channel, "goes to \(taken.channelID ?? "nowhere")")
         expect(wanted.map { $0 == taken.id } ?? true, "\(taken.id ?? 0) goes instead of \(wanted ?? 0)")
         expect(lastTake.map { now >= $0 + interval } ?? true, "too soon after the one before")
         expect(heldUntil.map { now >= $0 } ?? true, "APNs said later")
@@ -125,7 +160,7 @@ struct LaneHistory {
 
     /// The message that has to go now, from all that was asked for; `nil`: none, or it has to wait.
     private func expected() -> Int? {
-        guard lane.channel != nil, lastTake.map({ $0 + interval <= now }) ?? true, heldUntil.map({ $0 <= now }) ?? true
+        guard channel != nil, lastTake.map({ $0 + interval <= now }) ?? true, heldUntil.map({ $0 <= now }) ?? true
         else { return nil }
         let newest = orders.lastIndex { !$0.isWithdrawn }
         let next = orders.indices.first { index in
@@ -145,6 +180,7 @@ struct LaneHistory {
         guard let last = forms.values.filter({ $0.id == index + 1 }).max(by: { $0.timestamp! < $1.timestamp! }) else {
             return nil
         }
+        if last.channelID != channel { return "another channel" }
         let (message, other) = (orders[index].message, orders[newest].message)
         if last.alerting, message.ringsUntil! <= now { return "no alert" }
         let fits = message.alerting && newest != index && (other.contentBytes ?? 0) + 50 <= 4_960
@@ -154,6 +190,7 @@ struct LaneHistory {
     private mutating func check(_ taken: LaneMessage) {
         let order = orders[taken.id! - 1]
         expect(!order.isWithdrawn && order.message.expiresAt > now, "\(taken.id!) is withdrawn or expired")
+        expect(taken.apnsExpiration == header(taken.broadcast, taken.expiresAt), "expires at \(taken.apnsExpiration)")
         if taken.alerting { expect(order.message.ringsUntil! > now, "an old alert rings") }
         let content = orders.firstIndex { $0.message.broadcast == taken.content } ?? -1
         expect(content >= lastContent, "content \(content + 1) after \(lastContent + 1)")
@@ -161,13 +198,16 @@ struct LaneHistory {
         if let earlier = forms[taken.requestID] {
             expect(
                 earlier.timestamp == taken.timestamp && earlier.content == taken.content
-                    && earlier.alerting == taken.alerting, "a repetition differs")
+                    && earlier.alerting == taken.alerting && earlier.channelID == taken.channelID
+                    && earlier.apnsExpiration == taken.apnsExpiration, "a repetition differs")
             expect(order.retryAt.map { now >= $0 } ?? true, "repeated too soon")
             seen.insert("repeated")
         } else {
             expect(taken.timestamp! > lastTimestamp, "timestamp \(taken.timestamp!) after \(lastTimestamp)")
             lastTimestamp = taken.timestamp!
-            if forms.values.contains(where: { $0.id == taken.id }) { seen.insert("another") }
+            let others = forms.values.filter { $0.id == taken.id }
+            if !others.isEmpty { seen.insert("another") }
+            if others.contains(where: { $0.channelID != channel }) { seen.insert("moved") }
         }
         if taken.contentOf != nil { seen.insert("carried") }
         if order.message.alerting, !taken.alerting { seen.insert("stale") }
@@ -217,6 +257,7 @@ struct LaneHistory {
     private mutating func withdraw() {
         guard let index = orders.indices.suffix(4).randomElement(using: &random) else { return }
         let isDone = verbs.withdraw(&lane, orders[index].message.broadcast, now)
+        verbs.judge(&lane, headers)
         story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
         if isDone {
             expect(!orders[index].left, "\(index + 1) left and is withdrawn")

@@ -15,7 +15,7 @@ struct LanePropertyTests {
             seen.formUnion(history.seen)
         }
         // Histories in which something never came to pass would show nothing of it.
-        #expect(seen == ["repeated", "another", "carried", "stale", "withdrawn", "reopened"])
+        #expect(seen == ["repeated", "another", "carried", "stale", "withdrawn", "reopened", "changed", "moved"])
     }
 
     /// A lane that does one thing wrong must be found out.
@@ -31,7 +31,7 @@ struct LanePropertyTests {
     enum Mutant: CaseIterable {
         case nothingGivesWay, oldAlertsRing, sameTimestamp, forgetsLease, retriesAtOnce, anyReplicaSettles
         case newRequestForRepetition, endIsWithdrawnInPart, keepsWithdrawnContent, dueWithoutWork, ignoresThrottling
-        case slowClock, leavesInterval
+        case slowClock, leavesInterval, keepsOldChannel, cancelsWithOldChannel, repeatsToNewChannel, oldExpirations
 
         var verbs: LaneVerbs {
             var verbs = LaneVerbs()
@@ -116,6 +116,24 @@ struct LanePropertyTests {
                     early.at = claim.at - 40
                     return lane.take(early, requestID: requestID)
                 }
+            case .keepsOldChannel:
+                verbs.change = { lane, audience, now in
+                    let channel = lane.channel
+                    _ = lane.change(audience, at: now)
+                    lane.channel = channel
+                }
+            case .cancelsWithOldChannel:
+                verbs.change = { lane, audience, now in
+                    _ = lane.change(audience, at: now)
+                    lane.close(at: now)
+                    lane.reopen(closedAt: now)
+                }
+            case .repeatsToNewChannel:
+                verbs.connect = { lane, channel in
+                    lane.connect(channel)
+                    for index in lane.messages.indices { lane.messages[index].channelID = channel.channelID }
+                }
+            case .oldExpirations: verbs.judge = { _, _ in }
             case .leavesInterval:
                 verbs.take = { lane, claim, requestID in
                     var hasty = claim

@@ -1,0 +1,78 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// Some pushes to devices that are claimed, sent and settled together.
+package protocol PushShard: Sendable {
+    associatedtype Member: Sendable, Hashable
+
+    /// What it is a shard of: a run of a start, a lane.
+    var owner: Int { get }
+    var address: APNsAddress { get }
+    var members: [Member] { get }
+    /// A push that cannot be tried again before is refused for good.
+    var deadline: Date { get }
+
+    /// The number of the attempt that is to be made for a member.
+    func attempt(for member: Member) -> Int
+
+    /// Makes members' requests; what they share is made once.
+    func requests() -> @Sendable (Member) -> DevicePush
+}
+
+/// What became of one push of a shard.
+package struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
+    package var member: Member
+    /// When the push was made.
+    package var sentAt: Date
+    /// `nil`: it was not made.
+    package var verdict: TokenVerdict?
+
+    package init(member: Member, sentAt: Date, verdict: TokenVerdict?) {
+        self.member = member
+        self.sentAt = sentAt
+        self.verdict = verdict
+    }
+}
+
+/// Where shards come from, and what became of them is written down.
+package protocol ShardStore<Shard>: Sendable {
+    associatedtype Shard: PushShard
+
+    /// Leases what is due in an environment, and takes the next shard of each.
+    func claim(_ claim: ShardClaim) async throws -> [Shard]
+
+    /// Records what became of a shard's pushes, prunes tokens by the answers, and gives the lease back. A lease that has
+    /// gone to another replica changes nothing.
+    func settle(
+        _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
+    ) async throws
+
+    /// A replica that is still at work on these owners of shards keeps them until `leasedUntil`.
+    func extendLeases(of owners: [Int], replica: UUID, until leasedUntil: Date) async throws
+
+    /// When there will be something due in the environment; `nil`: nothing waits.
+    func nextDue(in environment: APNsEnvironment) async throws -> Date?
+}
+
+/// What a loop of shards asks for.
+package struct ShardClaim: Sendable, Hashable {
+    package var environment: APNsEnvironment
+    package var replica: UUID
+    /// The most owners to lease.
+    package var limit: Int
+    /// Pushes of one shard at most.
+    package var shardSize: Int
+    package var at: Date
+    package var leasedUntil: Date
+
+    package init(
+        environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date
+    ) {
+        self.environment = environment
+        self.replica = replica
+        self.limit = limit
+        self.shardSize = shardSize
+        self.at = at
+        self.leasedUntil = leasedUntil
+    }
+}

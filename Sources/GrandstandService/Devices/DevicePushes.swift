@@ -1,0 +1,95 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Synchronization
+
+/// Makes pushes to many devices of one environment: so many at a time, and none while its host is not well.
+///
+/// Broadcasts have connections and places of their own (`APNsClient.Traffic`): a goal does not wait for a million starts.
+package final class DevicePushes: Sendable {
+    private struct State {
+        var circuit = Circuit()
+        var flying = 0
+    }
+
+    private let gateway: any DeviceGateway
+    private let concurrency: Int
+    private let places: Semaphore
+    private let now: @Sendable () -> Date
+    private let state = Mutex(State())
+
+    /// - Parameter concurrency: requests to APNs at a time.
+    package init(gateway: any DeviceGateway, concurrency: Int, now: @escaping @Sendable () -> Date) {
+        self.gateway = gateway
+        self.concurrency = concurrency
+        self.now = now
+        places = Semaphore(permits: concurrency)
+    }
+
+    /// How many of `size` pushes are worth claiming now.
+    ///
+    /// - Returns: fewer, and none with the time to ask again, while APNs is not well.
+    package func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
+        state.withLock { state in
+            guard !state.circuit.isClosed else { return (size, nil) }
+            if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
+            return (1, nil)
+        }
+    }
+
+    /// Makes a push for each member; ends when each has its answer or is known to get none.
+    package func make<Shard: PushShard>(_ shard: Shard) async -> [PushOutcome<Shard.Member>] {
+        let turns = Turns()
+        let members = shard.members
+        let request = shard.requests()
+        return await withTaskGroup(of: [PushOutcome<Shard.Member>].self) { group in
+            for _ in 0..<min(concurrency, members.count) {
+                group.addTask {
+                    var outcomes: [PushOutcome<Shard.Member>] = []
+                    while true {
+                        let index = turns.next()
+                        guard index < members.count else { return outcomes }
+                        let member = members[index]
+                        outcomes.append(
+                            await self.places.withPermit { await self.make(request(member), for: member, of: shard) })
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    private func make<Shard: PushShard>(
+        _ push: DevicePush, for member: Shard.Member, of shard: Shard
+    ) async -> PushOutcome<Shard.Member> {
+        let sentAt = now()
+        guard !Task.isCancelled, begin(at: sentAt) else {
+            return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
+        }
+        let answer = await gateway.push(push, to: shard.address)
+        let answeredAt = now()
+        state.withLock { state in
+            state.flying -= 1
+            state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
+        }
+        return PushOutcome(
+            member: member, sentAt: sentAt,
+            verdict: TokenVerdict(
+                answer, attempts: shard.attempt(for: member), deadline: shard.deadline, now: answeredAt,
+                jitter: .random(in: 0..<1)))
+    }
+
+    private func begin(at now: Date) -> Bool {
+        state.withLock { state in
+            guard state.circuit.admits(1, flying: state.flying, now: now) > 0 else { return false }
+            state.flying += 1
+            return true
+        }
+    }
+
+    /// Whose turn it is.
+    private final class Turns: Sendable {
+        private let count = Atomic(0)
+
+        func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+    }
+}

@@ -1,0 +1,117 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+
+/// Sends pushes to devices of one environment, shard by shard: starts of events to who follows, updates to crowds. One
+/// shard of a run or lane is under way at a time, and is settled after its last answer.
+package struct ShardDispatcher<Store: ShardStore>: Service {
+    private let replica = UUID()
+    private let environment: APNsEnvironment
+    private let store: Store
+    private let pushes: DevicePushes
+    private let signals: any WakeSignals
+    private let topic: WakeTopic
+    private let settings: ShardSettings
+    private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
+    private let logger: Logger
+
+    /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
+    package init(
+        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
+        wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true },
+        logger: Logger
+    ) {
+        self.environment = environment
+        self.store = store
+        self.pushes = pushes
+        self.signals = signals
+        self.topic = topic
+        self.settings = settings
+        self.now = now
+        self.mayClaim = mayClaim
+        var logger = logger
+        logger[metadataKey: "environment"] = "\(environment.rawValue)"
+        self.logger = logger
+    }
+
+    package func run() async {
+        let loop = WorkLoop<Store.Shard>(
+            .init(places: settings.places, pollInterval: settings.pollInterval, drain: settings.drain),
+            failure: "pushes to devices could not be claimed; trying again", logger: logger, now: now,
+            mayClaim: mayClaim,
+            claim: { try await self.claim($0) }, perform: { await self.perform($0) })
+        await loop.run(wakenBy: signals.wakes(topic))
+    }
+
+    private func claim(_ free: Int) async throws -> Round<Store.Shard> {
+        let now = now()
+        let (size, again) = pushes.room(for: settings.shardSize, at: now)
+        if let again { return .idle(until: again) }
+        let shards = try await store.claim(
+            ShardClaim(
+                environment: environment, replica: replica, limit: free, shardSize: size, at: now,
+                leasedUntil: now.addingTimeInterval(settings.lease)))
+        return try await .claimed(shards) { try await store.nextDue(in: environment) }
+    }
+
+    private func perform(_ shard: Store.Shard) async {
+        let keeper = Task { await keep(shard.owner) }
+        defer { keeper.cancel() }
+        let made = await pushes.make(shard)
+        tell(made, of: shard)
+        // Not cancelled with a stop: what was sent is written down.
+        await Task { await settle(shard, made) }.value
+    }
+
+    /// Without its answers a shard counts as unknown, or is repeated: the database is asked until the lease is over.
+    private func settle(_ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>]) async {
+        let deadline = ContinuousClock.now + .seconds(settings.lease)
+        var pause = Duration.milliseconds(50)
+        while true {
+            do {
+                return try await store.settle(shard, outcomes, replica: replica, now: now())
+            } catch {
+                logger.failed("answers to pushes could not be recorded; trying again", error)
+                guard ContinuousClock.now < deadline else { return }
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(2))
+            }
+        }
+    }
+
+    private func keep(_ owner: Int) async {
+        while (try? await Task.sleep(for: .seconds(settings.lease / 3))) != nil {
+            do {
+                try await store.extendLeases(
+                    of: [owner], replica: replica, until: now().addingTimeInterval(settings.lease))
+            } catch {
+                logger.failed("the lease of pushes under way could not be extended", error, at: .warning)
+            }
+        }
+    }
+
+    /// One line for a shard's refusals: tokens are never logged.
+    private func tell(_ made: [PushOutcome<Store.Shard.Member>], of shard: Store.Shard) {
+        var reasons: [String: Int] = [:]
+        for one in made {
+            switch one.verdict {
+            case .accepted, nil: break
+            case .retry(_, let reason), .unknown(let reason), .rejected(let reason), .gone(let reason, _),
+                .suspect(let reason):
+                reasons[reason, default: 0] += 1
+            }
+        }
+        guard !reasons.isEmpty else { return }
+        logger.warning(
+            "APNs did not accept all pushes to devices",
+            metadata: [
+                "app": "\(shard.address.bundleID)", "pushes": "\(made.count)",
+                "reasons":
+                    "\(reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))",
+            ])
+    }
+}

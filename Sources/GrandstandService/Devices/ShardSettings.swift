@@ -1,0 +1,20 @@
+package import FoundationEssentials
+
+/// How a loop of shards works.
+package struct ShardSettings: Sendable {
+    /// Pushes of a shard: what a crash can leave without a known outcome, or repeats.
+    package var shardSize = 2_000
+    /// Shards under way at a time.
+    package var places = 4
+    /// Seconds until what a dead replica claimed is taken by another. Extended while a shard is under way.
+    package var lease: TimeInterval
+    /// How long a stop waits for shards under way; what was not sent by then goes later.
+    package var drain: Duration
+    /// The longest sleep: finds what no signal told of.
+    package var pollInterval: Duration = .seconds(1)
+
+    package init(lease: TimeInterval, drain: Duration) {
+        self.lease = lease
+        self.drain = drain
+    }
+}

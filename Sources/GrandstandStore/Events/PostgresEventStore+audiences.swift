@@ -1,0 +1,138 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What becomes of an event's audiences, their lanes and their channels when the event is declared anew.
+extension PostgresEventStore {
+    /// Makes the rows of `audiences` what the specification says.
+    ///
+    /// - Returns: the apps of those that go and those that stay or come, and the audiences that get another channel.
+    static func writeAudiences(
+        _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
+    ) async throws -> (apps: Set<BundleID>, moved: [Audience]) {
+        let key = specification.key.rawValue
+        let rows = try await connection.query(
+            """
+            select \(AudienceColumns.id), \(AudienceColumns.attributes), lane from audiences where event_key = \(key)
+            """)
+        var present: [Audience.ID: (audience: Audience, lane: Int)] = [:]
+        for row in rows {
+            let audience = try AudienceColumns.audience(row)
+            present[audience.id] = (audience, try row.decode("lane"))
+        }
+        let wanted = specification.audiences
+        if !isNew, Set(present.values.map(\.audience)) != Set(wanted) { try await lockLanes(of: key, on: connection) }
+        let removed = Set(present.keys).subtracting(wanted.map(\.id))
+        try await remove(removed.compactMap { present[$0] }.map(\.lane), now: now, on: connection)
+        var moved: [Audience] = []
+        for (position, audience) in wanted.enumerated() {
+            guard let (before, lane) = present[audience.id] else {
+                try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
+                continue
+            }
+            let columns: PostgresQuery = "(position, \(AudienceColumns.id), \(AudienceColumns.attributes))"
+            let values: PostgresQuery = "(\(position), \(AudienceColumns.values(audience)))"
+            try await connection.query(
+                "update audiences set \(columns) = \(values) where lane = \(lane) and \(columns) <> \(values)")
+            guard before != audience else { continue }
+            try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
+            if before.storagePolicy != audience.storagePolicy {
+                moved.append(audience)
+                try await connect(audience, of: key, now: now, on: connection)
+            }
+        }
+        return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
+    }
+
+    /// What the audit log tells of audiences that get another channel, by app.
+    static func reasons(_ moved: [Audience]) -> [BundleID: String] {
+        Dictionary(grouping: moved, by: \.bundleID).mapValues { audiences in
+            audiences.map {
+                "the audience in \($0.environment.rawValue) gets another channel, for its storage policy is "
+                    + "\($0.storagePolicy.rawValue) now"
+            }.joined(separator: "; ")
+        }
+    }
+
+    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in order
+    /// of IDs: whoever settles messages locks the same lanes in that order.
+    private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
+        try await connection.query(
+            """
+            select from lanes where id = any(array(
+                select lane from audiences where event_key = \(key)
+                union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
+            order by id for no key update
+            """)
+    }
+
+    /// An audience that comes back before its channel has retired takes up its old lane, so that timestamps go on
+    /// rising; one that had got its end stays closed.
+    private static func add(
+        _ audience: Audience, to key: String, at position: Int, isNew: Bool, now: Date,
+        on connection: PostgresConnection
+    ) async throws {
+        let old =
+            isNew
+            ? nil
+            : try await connection.query(
+                """
+                select l.id, l.closed_at from (select * from channels where event_key = \(key) offset 0) c
+                join lanes l on l.channel = c.id
+                where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
+                    and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
+                order by l.id desc limit 1
+                """
+            ).first
+        if let old {
+            let lane: Int = try old.decode("id")
+            if let closedAt: Date = try old.decode(Date?.self, "closed_at") {
+                try await LaneRows.change("\([lane])", at: now, on: connection) { $0.reopen(closedAt: closedAt) }
+            }
+            try await connection.query(insert(audience, to: key, at: position, lane: "\(lane)::bigint"))
+        } else {
+            try await connection.query(
+                """
+                with made as (
+                    insert into lanes (\(AudienceColumns.id), \(AudienceColumns.attributes))
+                    values (\(AudienceColumns.values(audience))) returning id
+                )
+                \(insert(audience, to: key, at: position, lane: "(select id from made)"))
+                """)
+            if !isNew { try await connect(audience, of: key, now: now, on: connection) }
+        }
+    }
+
+    private static func insert(
+        _ audience: Audience, to key: String, at position: Int, lane: PostgresQuery
+    ) -> PostgresQuery {
+        """
+        insert into audiences (event_key, position, lane, \(AudienceColumns.id), \(AudienceColumns.attributes))
+        values (\(key), \(position), \(lane), \(AudienceColumns.values(audience)))
+        """
+    }
+
+    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
+    private static func remove(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+        guard !lanes.isEmpty else { return }
+        try await connection.query("delete from audiences where lane = any(\(lanes))")
+        try await close(lanes, now: now, on: connection)
+    }
+
+    /// A channel that was given up and is not retired yet serves its audience again. Any other is made by
+    /// `ChannelStore.align`, which retires what was given up.
+    private static func connect(
+        _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select \(PostgresChannelStore.columns) from (select * from channels where event_key = \(key) offset 0) c
+            where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
+                and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
+            """)
+        if let channel = try rows.first.map(PostgresChannelStore.channel) {
+            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension LaneRows {
+    /// Locks lanes, gives them a channel or takes theirs away, and writes them back, with what no message's way changes: the
+    /// audience's attributes, expirations, and until when a channel that was given up is needed.
+    ///
+    /// - Parameters:
+    ///   - ids: an expression of `bigint[]`.
+    ///   - verb: returns what `Lane.disconnect` does; `nil` where no channel is given up.
+    static func move(
+        _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Date?
+    ) async throws {
+        let loaded = try lanes(try await connection.pipeline(load(ids)))
+        guard !loaded.isEmpty else { return }
+        var lanes = loaded
+        var neededUntil: [UUID: Date] = [:]
+        for index in lanes.indices {
+            let channel = lanes[index].channel?.id
+            guard let until = verb(&lanes[index]), let channel else { continue }
+            neededUntil[channel] = max(neededUntil[channel] ?? until, until)
+        }
+        try await judgeExpirations(&lanes, on: connection)
+        try await connection.pipeline(
+            write(lanes, loaded: loaded, at: now) + writeAttributes(lanes, loaded: loaded)
+                + (neededUntil.isEmpty ? [] : [keep(neededUntil)]))
+    }
+
+    /// Has lanes that may send judge the expirations of what waits on them, by what organisers asked for.
+    static func judgeExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
+        let broadcasts = lanes.filter { $0.channel != nil }.flatMap { $0.pending.map(\.broadcast) }
+        guard !broadcasts.isEmpty else { return }
+        let rows = try await connection.query(
+            "select id, apns_expiration from broadcasts where id = any(\(broadcasts)) and apns_expiration is not null")
+        var headers: [UUID: Int] = [:]
+        for row in rows { headers[try row.decode("id")] = try row.decode("apns_expiration") }
+        for index in lanes.indices where lanes[index].channel != nil { lanes[index].judgeExpirations(headers) }
+    }
+
+    /// What writes the columns back that `write` leaves out, where they changed.
+    ///
+    /// - Parameter loaded: the same lanes as they were, in the same order.
+    static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
+        let changed = zip(lanes, loaded).filter { $0.audience != $1.audience }.map(\.0)
+        let judged = zip(lanes, loaded).flatMap { lane, before in
+            zip(lane.messages, before.messages).filter { $0.apnsExpiration != $1.apnsExpiration }.map(\.0)
+        }
+        var statements: [PostgresQuery] = []
+        if !changed.isEmpty {
+            let ids = changed.map(\.id)
+            statements.append(
+                """
+                update lanes l set storage_policy = r.storage_policy::storage_policy
+                from unnest(\(ids), \(changed.map(\.audience.storagePolicy.rawValue))) as r(id, storage_policy)
+                where l.id = r.id and l.id = any(\(ids))
+                """)
+        }
+        if !judged.isEmpty {
+            let ids = judged.compactMap(\.id)
+            statements.append(
+                """
+                update deliveries d set apns_expiration = r.apns_expiration
+                from unnest(\(ids), \(judged.map(\.apnsExpiration))) as r(id, apns_expiration)
+                where d.id = r.id and d.id = any(\(ids))
+                """)
+        }
+        return statements
+    }
+
+    /// What lanes knew of their channels stays with those.
+    private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
+        let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
+        return """
+            update channels c set needed_until = greatest(c.needed_until, r.until)
+            from unnest(\(ids), \(ids.map { neededUntil[$0] })) as r(id, until)
+            where c.id = r.id and c.id = any(\(ids))
+            """
+    }
+}

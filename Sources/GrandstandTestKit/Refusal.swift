@@ -1,0 +1,45 @@
+package import Testing
+
+/// A request that is refused, and how: one line of a table.
+package struct Refusal: Sendable, CustomStringConvertible {
+    package let description: String
+    package let method: String
+    package let path: String
+    package let body: [UInt8]?
+    package let headers: [String: String]
+    private let status: Int
+    private let slug: String
+    private let pointers: [String]
+    private let hint: String
+
+    /// - Parameters:
+    ///   - bytes: in the place of `body`, for what is no text.
+    ///   - slug: the last part of the problem's `type`.
+    ///   - pointers: places the answer must point at, all of them.
+    ///   - hint: what the answer must contain.
+    package init(
+        _ description: String, _ method: String, _ path: String, _ body: String? = nil, bytes: [UInt8]? = nil,
+        headers: [String: String] = [:], status: Int = 422, slug: String = "invalid-request", pointers: [String] = [],
+        hint: String = ""
+    ) {
+        self.description = description
+        self.method = method
+        self.path = path
+        self.body = bytes ?? body.map { Array($0.utf8) }
+        self.headers = headers
+        self.status = status
+        self.slug = slug
+        self.pointers = pointers
+        self.hint = hint
+    }
+
+    /// Holds an answer to what was expected.
+    package func expect(
+        status: Int, slug: String?, pointers: [String], text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(status == self.status, "\(self): \(text)", sourceLocation: sourceLocation)
+        #expect(slug == self.slug, "\(self): \(text)", sourceLocation: sourceLocation)
+        #expect(Set(self.pointers).isSubset(of: pointers), "\(self): \(text)", sourceLocation: sourceLocation)
+        #expect(hint.isEmpty || text.contains(hint), "\(self): \(text)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,64 @@
+internal import APNsClient
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import MetricsTestKit
+internal import Testing
+
+/// Pushes to single devices as APNs sees them, and its answers.
+@Suite(.timeLimit(.minutes(1)))
+struct DevicePushTests {
+    private static func push(to token: DeviceToken, event: String = "start", requestID: UUID = UUID()) -> DevicePush {
+        DevicePush(
+            token: token,
+            body: StartPayload(
+                attributesType: "Match", attributes: Array(#"{"id":7}"#.utf8),
+                contentState: Array(#"{"a":1.50e3}"#.utf8),
+                alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8)
+            ).body(timestamp: Int(Date().timeIntervalSince1970), input: .token),
+            priority: .immediate, expiration: Int(Date().timeIntervalSince1970) + 60, requestID: requestID)
+    }
+
+    private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()
+
+    @Test func `a push carries its headers and body as they are`() async throws {
+        try await Door.with { door in
+            try door.simulator.setQuirk("unknown-device", to: "accepted")
+            let push = Self.push(to: Self.nobody)
+            _ = try await door.client.push(push, to: Door.address).value()
+            let request = try #require(door.simulator.journal().first).request
+            #expect(request.method == "POST")
+            #expect(request.path == "/3/device/" + Self.nobody.hex)
+            #expect(request[header: "apns-topic"] == "com.example.Stadium.push-type.liveactivity")
+            #expect(request[header: "apns-push-type"] == "liveactivity")
+            #expect(request[header: "apns-priority"] == "10")
+            #expect(request[header: "apns-expiration"] == String(push.expiration))
+            #expect(request[header: "apns-id"] == push.requestID.uuidString.lowercased())
+            #expect(request.body == push.body)
+        }
+    }
+
+    @Test func `a token nobody has is refused by name`() async throws {
+        try await Door.with { door in
+            let refusal = await door.client.push(Self.push(to: Self.nobody), to: Door.address).refusal
+            #expect(refusal?.reason == .badDeviceToken)
+            #expect(refusal?.since == nil)
+        }
+    }
+
+    @Test func `pushes have connections of their own`() async throws {
+        let metrics = TestMetrics()
+        try await Door.with(settings: { $0.metrics = metrics }) { door in
+            _ = try await door.makeChannel()
+            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
+            door.client.recordGauges()
+            for traffic in ["channels", "devices"] {
+                let labels = [
+                    ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", traffic),
+                ]
+                #expect(try metrics.expectMeter("apns_connections", labels).values.last == 1)
+            }
+        }
+    }
+}

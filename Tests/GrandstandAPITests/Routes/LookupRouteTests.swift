@@ -1,0 +1,137 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandAPI
+
+/// `/v1/lookup`, where memory has nothing yet and the database is asked. What memory answers: LookupHandlerTests.
+struct LookupRouteTests {
+    private static let base = "/v1/lookup/com.example.Stadium/production"
+    private static let path = base + "/derby"
+    private static let shape =
+        #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
+        + #""startsAt":null,"endsAt":null}"#
+
+    /// Events by their keys: `derby` has a channel, `friendly` none yet, `final` is over.
+    private static func world() -> RouteWorld {
+        var world = RouteWorld()
+        world.events.look = { names, wantsContent in
+            var entries: [LookupName: LookupEntry] = [:]
+            for name in names {
+                guard name.topic == "com.example.stadium", name.environment == .production else { continue }
+                var entry = LookupEntry(
+                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
+                    startsAt: nil, endsAt: nil)
+                if wantsContent { entry.contentState = Array(#"{"n": 1}"#.utf8) }
+                switch name.key.rawValue {
+                case "derby": entries[name] = entry
+                case "friendly":
+                    entry.channelID = nil
+                    entries[name] = entry
+                case "final":
+                    entry.state = .ended
+                    entries[name] = entry
+                default: break
+                }
+            }
+            return entries
+        }
+        return world
+    }
+
+    private static let many = (1...101).map { "\"\($0)\"" }.joined(separator: ",")
+
+    static let refusals: [Refusal] = [
+        .init("all of it", "GET", path + "?include=all", pointers: ["include"], hint: "contentState"),
+        .init(
+            "no environment", "GET", path.replacingOccurrences(of: "production", with: "staging"), status: 404,
+            slug: "not-found", pointers: ["environment"]),
+        .init("no event key", "GET", base + "/a%20b", status: 404, slug: "event-not-found"),
+        .init("no bundle ID", "GET", "/v1/lookup/a%20b/production/derby", status: 404, slug: "app-not-found"),
+        .init("no keys", "POST", base, "{}", pointers: ["/eventKeys"]),
+        .init("none of them", "POST", base, #"{"eventKeys": []}"#, pointers: ["/eventKeys"]),
+        .init("a number among them", "POST", base, #"{"eventKeys": ["a", 1]}"#, pointers: ["/eventKeys"]),
+        .init("101 of them", "POST", base, #"{"eventKeys": [\#(many)]}"#, pointers: ["/eventKeys"]),
+        .init(
+            "an unknown field", "POST", base, #"{"eventKeys": ["derby"], "include": "contentState"}"#,
+            slug: "unknown-field", pointers: ["/include"]),
+    ]
+
+    @Test(arguments: refusals)
+    func `bad input is refused before anything is asked`(refusal: Refusal) async throws {
+        try await refusal.check(as: "gs_lookup")
+    }
+
+    @Test func `a channel is found with its tag, and whoever has that gets nothing again`() async throws {
+        for path in [Self.path, Self.path.replacingOccurrences(of: "Stadium", with: "stadium")] {
+            let found = try await Self.world()("GET", path, as: "gs_lookup")
+            #expect(found.status == 200)
+            #expect(found.text == Self.shape)
+            #expect(found.headers[.cacheControl] == "public, max-age=10")
+            let tag = try #require(found.headers[.eTag])
+            for candidates in [tag, "\"other\", \(tag)", "W/\(tag)", "*"] {
+                let known = try await Self.world()("GET", path, headers: ["If-None-Match": candidates], as: "gs_lookup")
+                #expect(known.status == 304, "\(candidates)")
+                #expect(known.body.isEmpty)
+                #expect(known.headers[.eTag] == tag)
+            }
+            let other = try await Self.world()("GET", path, headers: ["If-None-Match": "\"x\""], as: "gs_lookup")
+            #expect(other.status == 200)
+        }
+    }
+
+    @Test func `content comes along when it is asked for`() async throws {
+        let answer = try await Self.world()("GET", Self.path + "?include=contentState", as: "gs_lookup")
+        #expect(answer.text == Self.shape.dropLast() + #","contentState":{"n": 1}}"#)
+    }
+
+    @Test(
+        arguments: [
+            ("friendly", 404, "channel-pending", "2"), ("final", 410, "event-ended", nil),
+            ("cup", 404, "event-not-found", nil),
+        ] as [(String, Int, String, String?)])
+    func `why there is nothing to follow`(key: String, status: Int, slug: String, retryAfter: String?) async throws {
+        for query in ["", "?include=contentState"] {
+            let answer = try await Self.world()("GET", Self.base + "/\(key)" + query, as: "gs_lookup")
+            #expect(answer.status == status)
+            #expect(answer.slug == slug)
+            #expect(answer.headers[.retryAfter] == retryAfter)
+            #expect(answer.detail.contains(key))
+        }
+    }
+
+    @Test func `many at once: what there is, and why the rest is missing`() async throws {
+        let body = #"{"eventKeys": ["cup", "derby", "friendly", "final", "no key"]}"#
+        let answer = try await Self.world()("POST", Self.base, body, as: "gs_lookup")
+        #expect(answer.status == 200)
+        #expect(
+            answer.text
+                == #"{"items":[\#(Self.shape)],"missing":[{"eventKey":"cup","reason":"event-not-found"},"#
+                + #"{"eventKey":"friendly","reason":"channel-pending"},{"eventKey":"final","reason":"event-ended"},"#
+                + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
+    }
+
+    @Test func `a key of another app is not told, and neither is anybody while the database is away`() async throws {
+        let other = Self.path.replacingOccurrences(of: "Stadium", with: "Other")
+        #expect(try await Self.world()("GET", other, as: "gs_stadium").status == 403)
+        #expect(try await Self.world()("GET", Self.path, as: "gs_stadium").status == 200)
+        var world = RouteWorld()
+        world.events.look = { _, _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
+        let answer = try await world("GET", Self.path, as: "gs_lookup")
+        #expect(answer.status == 503)
+        #expect(answer.headers[.retryAfter] == "1")
+    }
+
+    /// Strangers have the keys of lookups: nothing they send is kept, or even read.
+    @Test(arguments: ["k", String(repeating: "x", count: 300)])
+    func `Idempotency-Key means nothing here`(name: String) async throws {
+        let answer = try await Self.world()(
+            "POST", Self.base, #"{"eventKeys": ["derby"]}"#, headers: ["Idempotency-Key": name], as: "gs_lookup")
+        #expect(answer.status == 200)
+        #expect(answer.headers[.idempotentReplayed] == nil)
+    }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Testing
+
+@testable internal import GrandstandAPI
+
+/// Every operation of the contract, called with every kind of key. No port expects anything: a refusal comes first.
+struct ScopeTests {
+    @Test func `a route is closed to who has no key, and to keys without its scope`() async throws {
+        for operation in try await Contract.operations().sorted() where operation.needsKey {
+            let world = RouteWorld()
+            for (secret, advice) in [(nil, "Authorization: Bearer"), ("gs_wrong", "grandstand keys create")] {
+                let answer = try await world(operation.method, operation.sample, as: secret)
+                #expect(answer.status == 401, "\(operation)")
+                #expect(answer.slug == "unauthenticated", "\(operation)")
+                #expect(answer.detail.contains(advice), "\(operation)")
+            }
+            for scope in APIKey.Scope.allCases {
+                let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
+                let mayPass =
+                    operation.scopes.isEmpty || scope == .admin || operation.scopes.contains(scope.rawValue)
+                #expect(mayPass == (answer.slug != "forbidden"), "\(operation) with \(scope.rawValue): \(answer.text)")
+                guard !mayPass else { continue }
+                #expect(answer.status == 403, "\(operation) with \(scope.rawValue)")
+                let scopes = operation.scopes.sorted().joined(separator: " or ")
+                #expect(answer.detail.hasSuffix("does not hold the scope \(scopes)."), "\(operation)")
+            }
+        }
+    }
+
+    @Test func `a path with another app is closed to a key that is bound to one`() async throws {
+        var count = 0
+        for operation in try await Contract.operations() where operation.path.contains("{bundleId}") {
+            let path = operation.sample.replacingOccurrences(of: "com.example.Stadium", with: "com.example.Other")
+            let answer = try await RouteWorld()(operation.method, path, as: "gs_stadium_admin")
+            #expect(answer.status == 403, "\(operation)")
+            #expect(answer.detail.contains("com.example.Stadium only"), "\(operation)")
+            count += 1
+        }
+        #expect(count > 10)
+    }
+
+    @Test func `a query that a route does not know is refused, and it lists those it does`() async throws {
+        for operation in try await Contract.operations() where operation.needsKey {
+            let answer = try await RouteWorld()(operation.method, operation.sample + "?nonsense=1")
+            #expect(answer.slug == "unknown-field", "\(operation)")
+            #expect(answer.pointers == ["nonsense"], "\(operation)")
+            for name in operation.query { #expect(answer.text.contains(name), "\(operation)") }
+        }
+    }
+}

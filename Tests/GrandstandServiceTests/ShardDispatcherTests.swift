@@ -1,0 +1,217 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// The loop around a store of starts and a door to Apple that are watched.
+@Suite(.timeLimit(.minutes(1)))
+struct ShardDispatcherTests {
+    private static let until = Sample.now.addingTimeInterval(3_600)
+
+    private static func member(_ installation: Int, _ form: StartForm = .channel, locale: String? = nil)
+        -> StartShard.Member
+    {
+        let token = DeviceToken(bytes: Array("token \(installation)".utf8))
+        return StartShard.Member(
+            installation: installation, token: token ?? { preconditionFailure("a token") }(), form: form, locale: locale
+        )
+    }
+
+    private static func shard(_ run: Int, _ members: [StartShard.Member]) -> StartShard {
+        StartShard(
+            run: run, address: Sample.address(),
+            payload: StartPayload(
+                attributesType: "Match", attributes: Array("{}".utf8), contentState: Array(#"{"home":1.50}"#.utf8),
+                alert: Array(#"{"title":"Kick-off"}"#.utf8)),
+            alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), channelID: "abc==",
+            timestamp: 1_700_000_000, until: until, members: members)
+    }
+
+    private static func dispatcher(
+        _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
+        drain: Duration = .seconds(3_600), now: @escaping @Sendable () -> Date = { Sample.now }
+    ) -> ShardDispatcher<FakeStartStore> {
+        var settings = ShardSettings(lease: lease, drain: drain)
+        settings.pollInterval = .seconds(3_600)
+        return ShardDispatcher(
+            environment: .production, store: store,
+            pushes: DevicePushes(gateway: gateway, concurrency: concurrency, now: now), signals: HandSignals(),
+            wakenBy: .starts,
+            settings: settings, now: now, logger: Sample.logger)
+    }
+
+    private static func run(_ dispatcher: ShardDispatcher<FakeStartStore>, while body: () async -> Void) async {
+        let running = Task { await dispatcher.run() }
+        await body()
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `every member gets one push, no more than the bound at a time`() async {
+        let store = FakeStartStore(
+            (1...3).map { run in Self.shard(run, (1...200).map { Self.member(run * 1_000 + $0) }) })
+        let valve = Valve()
+        let gateway = FakeDevices { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        await Self.run(Self.dispatcher(store, gateway)) {
+            await valve.hold(20)
+            valve.open()
+            await store.wait { $0.settled.count == 3 }
+        }
+        #expect(valve.most == 20)
+        #expect(gateway.pushes.count == 600)
+        #expect(Set(gateway.pushes.map(\.token)).count == 600)
+        #expect(Set(gateway.pushes.map(\.requestID)).count == 600)
+        #expect(store.books.settled.allSatisfy { $0.outcomes.count == 200 })
+        #expect(store.books.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
+    }
+
+    @Test func `form and language make the body, and the end of its window the expiration`() async {
+        let store = FakeStartStore([
+            Self.shard(
+                1,
+                [
+                    Self.member(1, locale: "de-AT"), Self.member(2, .plain, locale: "fr"), Self.member(3, .token),
+                    Self.member(4),
+                ])
+        ])
+        let gateway = FakeDevices()
+        await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
+        let bodies = Dictionary(
+            uniqueKeysWithValues: gateway.pushes.map { ($0.token, String(decoding: $0.body, as: UTF8.self)) })
+        let head = #"{"aps":{"timestamp":1700000000,"event":"start","attributes-type":"Match","attributes":{},"#
+        let content = #""content-state":{"home":1.50},"alert":"#
+        let kickOff = #"{"title":"Kick-off"}"#
+        #expect(
+            bodies[Self.member(1).token]
+                == head + content + #"{"title":"Anpfiff"},"input-push-channel":"abc=="}}"#)
+        #expect(bodies[Self.member(2).token] == head + content + kickOff + "}}")
+        #expect(bodies[Self.member(3).token] == head + content + kickOff + #","input-push-token":1}}"#)
+        #expect(bodies[Self.member(4).token] == head + content + kickOff + #","input-push-channel":"abc=="}}"#)
+        #expect(gateway.pushes.allSatisfy { $0.expiration == 1_700_003_600 && $0.priority == .immediate })
+    }
+
+    @Test func `each answer is judged for its own installation`() async {
+        let gone = Date(timeIntervalSince1970: 1_600_000_000)
+        let answers: [Int: APNsAnswer<Void>] = [
+            1: .accepted((), APNsReceipt(requestID: nil)), 2: .unanswered("lost"),
+            3: .refused(APNsRefusal(status: 410, reason: .unregistered, since: gone)),
+            4: .refused(Sample.refusal(.badDeviceToken)), 5: .refused(Sample.refusal(.payloadTooLarge)),
+            6: .unsent("no stream"), 7: .refused(Sample.refusal(.tooManyRequests, retryAfter: 7)),
+        ]
+        let byToken = Dictionary(uniqueKeysWithValues: answers.map { (Self.member($0.key).token, $0.value) })
+        let store = FakeStartStore([Self.shard(1, (1...7).map { Self.member($0) })])
+        let gateway = FakeDevices { byToken[$0.token] ?? .unsent("not scripted") }
+        await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
+        let verdicts = Dictionary(
+            uniqueKeysWithValues: store.books.settled[0].outcomes.map { ($0.member.installation, $0.verdict) })
+        #expect(verdicts[1] == .accepted)
+        #expect(verdicts[2] == .unknown(reason: "lost"))
+        #expect(verdicts[3] == .gone(reason: "Unregistered", since: gone))
+        #expect(verdicts[4] == .suspect(reason: "BadDeviceToken"))
+        #expect(verdicts[5] == .rejected(reason: "PayloadTooLarge"))
+        guard case .retry(let soon, "no stream")?? = verdicts[6],
+            case .retry(let later, "TooManyRequests")?? = verdicts[7]
+        else {
+            Issue.record("\(verdicts)")
+            return
+        }
+        #expect(soon > Sample.now)
+        #expect(later >= Sample.now.addingTimeInterval(7))
+    }
+
+    @Test func `while APNs is not well, nobody else becomes unknown`() async {
+        // Each answer takes a second, so twenty failures are an outage.
+        let clock = Mutex(Sample.now)
+        let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
+        let gateway = FakeDevices { _ in
+            clock.withLock { $0 += 1 }
+            return .unanswered("no answer")
+        }
+        let dispatcher = Self.dispatcher(store, gateway, concurrency: 1, now: { clock.withLock { $0 } })
+        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
+        let outcomes = store.books.settled[0].outcomes
+        #expect(outcomes.count == 500)
+        #expect(outcomes.count { $0.verdict == .unknown(reason: "no answer") } == Circuit.threshold)
+        #expect(outcomes.count { $0.verdict == nil } == 500 - Circuit.threshold)
+    }
+
+    @Test func `answers are recorded though the database fails at first`() async {
+        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 2)
+        let gateway = FakeDevices()
+        await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
+        #expect(gateway.pushes.count == 1)
+        #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
+    }
+
+    @Test func `a shard that takes long keeps its run`() async {
+        let store = FakeStartStore([Self.shard(7, [Self.member(1)])])
+        let valve = Valve()
+        let gateway = FakeDevices { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        await Self.run(Self.dispatcher(store, gateway, lease: 0.03)) {
+            await store.wait { $0.extended.count >= 2 }
+            valve.open()
+            await store.wait { $0.settled.count == 1 }
+        }
+        #expect(store.books.extended.allSatisfy { $0 == [7] })
+    }
+
+    @Test func `a stop sends no more, and records what was sent`() async {
+        let store = FakeStartStore([Self.shard(1, (1...100).map { Self.member($0) })])
+        let valve = Valve()
+        let gateway = FakeDevices { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        let dispatcher = Self.dispatcher(store, gateway, concurrency: 5, drain: .zero)
+        let running = Task { await dispatcher.run() }
+        await valve.hold(5)
+        running.cancel()
+        await gateway.cancelled()
+        valve.open()
+        await running.value
+        let outcomes = store.books.settled.flatMap(\.outcomes)
+        #expect(outcomes.count == 100)
+        #expect(outcomes.count { $0.verdict == .accepted } == 5)
+        #expect(gateway.pushes.count == 5)
+    }
+}
+
+/// APNs for devices as tests script it.
+final class FakeDevices: DeviceGateway {
+    private let made = Mutex<[DevicePush]>([])
+    private let answer: @Sendable (DevicePush) async -> APNsAnswer<Void>
+    private let cancellations: AsyncStream<Void>
+    private let cancellation: AsyncStream<Void>.Continuation
+
+    init(
+        answer: @escaping @Sendable (DevicePush) async -> APNsAnswer<Void> = { _ in
+            .accepted((), APNsReceipt(requestID: nil))
+        }
+    ) {
+        self.answer = answer
+        (cancellations, cancellation) = AsyncStream.makeStream()
+    }
+
+    var pushes: [DevicePush] { made.withLock { $0 } }
+
+    /// Waits until a push under way is cancelled.
+    func cancelled() async { for await _ in cancellations { return } }
+
+    func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
+        made.withLock { $0.append(push) }
+        return await withTaskCancellationHandler {
+            await answer(push)
+        } onCancel: {
+            cancellation.yield()
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+
+/// Shards that are due at once, and an account of what became of them.
+final class FakeStartStore: StartStore {
+    struct Account: Sendable {
+        var shards: [StartShard]
+        var claims: [StartClaim] = []
+        var settled: [(run: Int, outcomes: [StartOutcome])] = []
+        var extended: [[Int]] = []
+        var settlementFailures = 0
+    }
+
+    private let account: Mutex<Account>
+    private let events: AsyncStream<Void>.Continuation
+    private let changes: AsyncStream<Void>
+
+    init(_ shards: [StartShard], settlementFailures: Int = 0) {
+        var account = Account(shards: shards)
+        account.settlementFailures = settlementFailures
+        self.account = Mutex(account)
+        (changes, events) = AsyncStream.makeStream()
+    }
+
+    var books: Account { account.withLock { $0 } }
+
+    func claim(_ claim: StartClaim) async throws -> [StartShard] {
+        account.withLock { account in
+            account.claims.append(claim)
+            defer { account.shards.removeFirst(min(claim.limit, account.shards.count)) }
+            return Array(account.shards.prefix(claim.limit))
+        }
+    }
+
+    func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws {
+        try account.withLock { account in
+            if account.settlementFailures > 0 {
+                account.settlementFailures -= 1
+                throw NotScripted()
+            }
+            account.settled.append((shard.run, verdicts))
+        }
+        events.yield()
+    }
+
+    func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        account.withLock { $0.extended.append(runs) }
+        events.yield()
+    }
+
+    func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
+    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        throw NotScripted()
+    }
+    func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        throw NotScripted()
+    }
+    func report(
+        of key: EventKey, within reach: AppReach, now: Date
+    ) async throws -> [(audience: Audience, report: StartReport)]? { throw NotScripted() }
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+        throw NotScripted()
+    }
+
+    /// Waits until `isEnough` of the books.
+    func wait(until isEnough: (Account) -> Bool) async {
+        if isEnough(books) { return }
+        for await _ in changes where isEnough(books) { return }
+    }
+}

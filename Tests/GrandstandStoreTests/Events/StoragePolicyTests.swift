@@ -1,0 +1,169 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// An audience whose storage policy is changed is the same audience with another channel.
+struct StoragePolicyTests {
+    private let stored = Result { try Audience.sample() }
+    private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
+
+    private func change(_ stores: Stores, to audience: Result<Audience, any Error>) async throws -> Event {
+        stores.clock.advance(by: 1)
+        return try await stores.put(.sample(audiences: [audience.get()]))
+    }
+
+    /// Provisions when the moment of the change is over.
+    private func provision(_ stores: Stores) async throws {
+        stores.clock.advance(by: 1)
+        try await stores.provision()
+    }
+
+    @Test func `the old channel retires, the new one takes what comes, lookups show what they showed`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let old = try await stores.channel()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try await stores.sendOne()
+            let event = try await change(stores, to: unstored)
+            #expect(event.channels.map(\.state) == [.pending])
+            func entry() async throws -> LookupEntry? {
+                try await stores.events.lookup(
+                    topic: "com.example.goal", in: .production, key, contentState: true, now: stores.now)
+            }
+            #expect(try await entry()?.channelID == nil)
+            try await provision(stores)
+            let new = try await stores.channel()
+            #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
+            let retired = try #require(try await stores.channels.channel(old.id, of: .sample(), in: .production))
+            #expect(retired.state == .retiring)
+            // Until what APNs stores of it has expired.
+            #expect(retired.nextAttemptAt == first.expiresAt)
+            #expect(try await entry()?.channelID == new.channelID)
+            #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
+            try await stores.accept(.update(#"{"n":2}"#))
+            let second = try await stores.sendOne()
+            #expect(second.message.channelID == new.channelID && second.message.expiration == 0)
+            #expect(try second.timestamp > first.timestamp)
+            #expect(second.lane == first.lane)
+        }
+    }
+
+    @Test func `what waits goes to the new channel, in order, with the expiration that it takes`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let alert = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
+            let update = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.delivery(of: alert).apnsExpiration > 0)
+            _ = try await change(stores, to: unstored)
+            #expect(try await stores.state(of: alert) == .waiting)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.forgotten() == 0)
+            try await provision(stores)
+            let channelID = try await stores.channel().channelID
+            for broadcast in [alert, update] {
+                #expect(try await stores.delivery(of: broadcast).apnsExpiration == 0)
+                let sent = try await stores.sendOne()
+                #expect(sent.message.channelID == channelID && sent.message.expiration == 0)
+                #expect(try await stores.state(of: broadcast) == .accepted)
+            }
+        }
+    }
+
+    @Test func `the other way round it is stored until it expires, unless its organiser said otherwise`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            var once = BroadcastRequest.update(alert: "{}")
+            once.apnsExpiration = 0
+            try await stores.accept(once)
+            let update = try await stores.accept(.update(expiresIn: 600))
+            _ = try await change(stores, to: stored)
+            try await provision(stores)
+            #expect(try await stores.sendOne().message.expiration == 0)
+            let until = Int(update.acceptedAt.timeIntervalSince1970) + 600
+            #expect(try await stores.sendOne().message.expiration == until)
+        }
+    }
+
+    @Test func `an attempt that may have reached the old channel goes to the new one as another message`() async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            let first = try #require(try await stores.claim().first)
+            _ = try await change(stores, to: unstored)
+            try await provision(stores)
+            #expect(try await stores.claim().isEmpty)
+            try await stores.settle(first, .retry(at: stores.now, reason: "ServiceUnavailable"))
+            let second = try await stores.sendOne()
+            #expect(second.message.channelID == (try await stores.channel().channelID))
+            #expect(second.id == first.id && second.message.requestID != first.message.requestID)
+            #expect(try second.timestamp > first.timestamp)
+        }
+    }
+
+    @Test func `a change that is taken back before the channel retired keeps it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let channel = try await stores.channel()
+            let broadcast = try await stores.accept(.update())
+            _ = try await change(stores, to: unstored)
+            let event = try await change(stores, to: stored)
+            #expect(event.channels.map(\.state) == [.active])
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.state(of: broadcast) == .accepted)
+            #expect(try await stores.channel().id == channel.id)
+        }
+    }
+
+    @Test func `one that was removed between two policies takes its channel up again`() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            try await stores.open(audiences: [stored.get(), kept])
+            let channel = try await stores.channel()
+            for audiences in [[try unstored.get(), kept], [kept], [try stored.get(), kept]] {
+                stores.clock.advance(by: 1)
+                try await stores.put(.sample(audiences: audiences))
+            }
+            try await provision(stores)
+            #expect(try await stores.channel().id == channel.id)
+            try await stores.accept(.update(audiences: [try stored.get().id]))
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+        }
+    }
+
+    @Test func `what goes after all has the new expiration, too`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let newer = try await stores.accept(.update(#"{"n":2}"#))
+            _ = try await change(stores, to: unstored)
+            try await provision(stores)
+            #expect(try await stores.outbox.cancel(newer.id, now: stores.now) == true)
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#"{"n":1}"#) && sent.message.expiration == 0)
+        }
+    }
+
+    @Test func `the audit log says which audience gets another channel, to its app`() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            try await stores.open(audiences: [stored.get(), kept])
+            stores.clock.advance(by: 1)
+            try await stores.put(.sample(audiences: [unstored.get(), kept]))
+            let rows = try await stores.pool.query(
+                "select bundle_id, reason from audit_log where action = 'event.changed' order by bundle_id")
+            #expect(
+                try rows.map { try $0.decode(String.self, "bundle_id") } == ["com.example.Goal", "com.example.Kept"])
+            let reasons = try rows.map { try $0.decode(String?.self, "reason") }
+            #expect(reasons[0]?.contains("production gets another channel") ?? false)
+            #expect(reasons[0]?.contains("noMessageStored") ?? false)
+            #expect(reasons[1] == nil)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// What a lane tells of a channel that it gives up, and how it opens again.
+struct LaneChannelTests {
+    private let channel = Lane.Channel(id: UUID(), channelID: "old", takesMessages: true)
+    private let replica = UUID()
+
+    private func lane(_ policy: StoragePolicy = .mostRecentMessageStored) throws -> Lane {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
+        return Lane(
+            id: 1, audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: policy),
+            channel: channel)
+    }
+
+    private func message(_ id: Int, expiresIn seconds: TimeInterval) -> LaneMessage {
+        let expiresAt = sceneTime + seconds
+        return LaneMessage(
+            id: id, broadcast: UUID(), apnsExpiration: Int(expiresAt.timeIntervalSince1970), expiresAt: expiresAt,
+            requestID: UUID())
+    }
+
+    private func take(_ lane: inout Lane) -> LaneMessage? {
+        lane.take(
+            LaneClaim(
+                environment: .production, limit: 1, replica: replica, at: sceneTime, leasedUntil: sceneTime + 5,
+                laneInterval: 0), requestID: UUID.init)
+    }
+
+    @Test func `a channel given up is needed until what it stores has expired, and what is under way has ended`() throws
+    {
+        var quiet = try lane()
+        #expect(quiet.disconnect(at: sceneTime) == nil)
+
+        var stored = try lane()
+        stored.storedUntil = sceneTime + 90
+        #expect(stored.disconnect(at: sceneTime) == sceneTime + 90)
+        #expect(stored.storedUntil == nil)
+        #expect(stored.disconnect(at: sceneTime) == nil)
+
+        var leased = try lane(.noMessageStored)
+        leased.accept(
+            LaneMessage(id: 1, broadcast: UUID(), expiresAt: sceneTime + 60, requestID: UUID()), at: sceneTime)
+        #expect(take(&leased) != nil)
+        #expect(leased.disconnect(at: sceneTime) == sceneTime + 5)
+
+        var underWay = try lane()
+        underWay.accept(message(1, expiresIn: 60), at: sceneTime)
+        #expect(take(&underWay) != nil)
+        #expect(underWay.disconnect(at: sceneTime) == sceneTime + 60)
+    }
+
+    @Test func `a request under way to the channel given up is settled as usual, and the new one stores nothing of it`()
+        throws
+    {
+        for verdict in [Verdict.accepted(APNsReceipt(requestID: nil)), .retry(at: sceneTime + 1, reason: "slow")] {
+            var lane = try lane()
+            lane.accept(message(1, expiresIn: 60), at: sceneTime)
+            #expect(take(&lane)?.channelID == "old")
+            var audience = lane.audience
+            audience.storagePolicy = .noMessageStored
+            _ = lane.change(audience, at: sceneTime)
+            #expect(lane.lease != nil)
+            let settlement = Settlement(delivery: 1, lane: 1, verdict: verdict, at: sceneTime)
+            #expect(lane.settle(settlement, by: replica, at: sceneTime) == .settled)
+            #expect(lane.storedUntil == nil)
+            #expect(
+                lane.messages[0].state == (verdict == .accepted(APNsReceipt(requestID: nil)) ? .accepted : .waiting))
+        }
+    }
+
+    @Test func `only what APNs refused for want of the channel is rejected with it`() throws {
+        var lane = try lane()
+        lane.accept(message(1, expiresIn: 60), at: sceneTime)
+        lane.messages[0].alerting = true
+        #expect(take(&lane) != nil)
+        let refused = Verdict.channelDoubted(
+            APNsRefusal(status: 400, reason: .channelNotRegistered), next: sceneTime + 1)
+        _ = lane.settle(Settlement(delivery: 1, lane: 1, verdict: refused, at: sceneTime), by: replica, at: sceneTime)
+        lane.accept(message(2, expiresIn: 60), at: sceneTime)
+        _ = lane.disconnect(refusal: APNsReason.channelNotRegistered.rawValue, at: sceneTime)
+        #expect(lane.messages.map(\.state) == [.rejected, .waiting])
+    }
+
+    @Test func `what the clock or the removal of the audience closed opens again, an end of its own does not`() throws {
+        var clock = try lane()
+        clock.fence(at: sceneTime)
+        clock.reopen(closedAt: sceneTime)
+        #expect(clock.fencedAt == nil)
+
+        var ended = try lane()
+        ended.fence(at: sceneTime)
+        ended.close(at: sceneTime + 1)
+        ended.reopen(closedAt: sceneTime + 1)
+        #expect(ended.fencedAt == sceneTime && ended.closedAt == nil)
+    }
+}

@@ -1,0 +1,48 @@
+package import FoundationEssentials
+package import Grandstand
+
+/// Keys by their secrets, as whoever lets callers in knows them.
+package struct FakeKeys: KeyStore, KeyMemory {
+    package var bySecret: [String: APIKey]
+
+    package init(_ bySecret: [String: APIKey]) { self.bySecret = bySecret }
+
+    package func authenticate(_ secret: String) async throws -> APIKey? { bySecret[secret] }
+    package func create(
+        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
+    ) async throws -> (key: APIKey, secret: String) { throw Unasked() }
+    package func keys() async throws -> [APIKey] { throw Unasked() }
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
+
+    package func known(_ secret: some StringProtocol) -> APIKey? { bySecret[String(secret)] }
+    package func changed() {}
+    package func confirmed(at moment: Date) {}
+}
+
+/// Keys as those manage them who may.
+package struct FakeLedger: KeyLedger {
+    package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
+    package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }
+
+    package init() {}
+
+    package func key(_ id: UUID) async throws -> KeyListing? { try find(id) }
+    package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
+        try create(draft)
+    }
+    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+        throw Unasked()
+    }
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
+    package func rotate(
+        _ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date
+    ) async throws -> IssuedKey? { throw Unasked() }
+    package func used(_ uses: [UUID: Date]) async throws { throw Unasked() }
+}
+
+/// Takes no note of which keys are used.
+package struct NoUses: KeyUseRecorder {
+    package init() {}
+
+    package func used(_ key: UUID, at now: Date) {}
+}

@@ -1,0 +1,38 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+
+/// The way of broadcasts to Apple, as `Outbox` has it for those who send and look.
+package struct FakeOutbox: Outbox {
+    package typealias List = @Sendable (EventKey, AppReach, PageRequest) throws -> Page<Broadcast>
+
+    package var take: @Sendable ([BroadcastIntake]) throws -> [Result<Broadcast, Problem>] = { _ in throw Unasked() }
+    package var find: @Sendable (UUID) throws -> Broadcast? = { _ in throw Unasked() }
+    package var list: List = { _, _, _ in throw Unasked() }
+    package var withdraw: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
+
+    package init() {}
+
+    package func accept(
+        _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> [Result<Broadcast, Problem>] { try take(items) }
+    package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? { try find(id) }
+    package func broadcasts(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> { try list(key, reach, page) }
+    package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
+        try withdraw(id)
+    }
+
+    package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
+        throw Unasked()
+    }
+    package func nextScheduled() async throws -> Date? { throw Unasked() }
+    package func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] { throw Unasked() }
+    package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        throw Unasked()
+    }
+    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws { throw Unasked() }
+    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws { throw Unasked() }
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? { throw Unasked() }
+}

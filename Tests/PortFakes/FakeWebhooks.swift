@@ -1,0 +1,51 @@
+package import FoundationEssentials
+package import Grandstand
+
+/// Webhooks and their log, as `WebhookStore` has them.
+package struct FakeWebhooks: WebhookStore {
+    package typealias Log = @Sendable (UUID, WebhookDeliveryFilter, PageRequest) throws -> Page<WebhookDelivery>
+
+    package var find: @Sendable (UUID) throws -> Webhook? = { _ in throw Unasked() }
+    package var list: @Sendable (WebhookFilter, PageRequest) throws -> Page<Webhook> = { _, _ in throw Unasked() }
+    package var make: @Sendable (WebhookDraft) throws -> (webhook: Webhook, secret: WebhookSecret) = { _ in
+        throw Unasked()
+    }
+    package var save: @Sendable (UUID, WebhookDraft, WriteCondition) throws -> Webhook? = { _, _, _ in
+        throw Unasked()
+    }
+    package var remove: @Sendable (UUID) throws -> Bool = { _ in throw Unasked() }
+    package var rotate: @Sendable (UUID, TimeInterval) throws -> (webhook: Webhook, secret: WebhookSecret)? = {
+        _, _ in throw Unasked()
+    }
+    package var post: @Sendable (UUID) throws -> WebhookDelivery? = { _ in throw Unasked() }
+    package var log: Log = { _, _, _ in throw Unasked() }
+    package var read: @Sendable (UUID, UUID) throws -> WebhookDeliveryLog? = { _, _ in throw Unasked() }
+    package var again: @Sendable (UUID, UUID) throws -> WebhookDelivery? = { _, _ in throw Unasked() }
+
+    package init() {}
+
+    package func webhook(_ id: UUID) async throws -> Webhook? { try find(id) }
+    package func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook> {
+        try list(filter, page)
+    }
+    package func create(
+        _ draft: WebhookDraft, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret) { try make(draft) }
+    package func replace(
+        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> Webhook? { try save(id, draft, condition) }
+    package func delete(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { try remove(id) }
+    package func rotateSecret(
+        of id: UUID, overlap: TimeInterval, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret)? { try rotate(id, overlap) }
+    package func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery? { try post(id) }
+    package func deliveries(
+        of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
+    ) async throws -> Page<WebhookDelivery> { try log(webhook, filter, page) }
+    package func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog? {
+        try read(id, webhook)
+    }
+    package func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery? {
+        try again(id, webhook)
+    }
+}
