@@ -2,6 +2,8 @@
 -- starts that events send to those who follow.
 
 alter type key_scope add value 'device';
+alter type audit_action add value 'start.requested' after 'event.expired';
+alter type audit_action add value 'start.stopped' after 'start.requested';
 
 -- A number for an app in an environment, so that millions of rows need not spell both.
 alter table app_environments add column id integer not null generated always as identity unique;
@@ -100,15 +102,22 @@ create table event_starts (
     audiences json,
     -- When somebody asked for it now, or stopped it.
     asked_at timestamptz,
-    stopped_at timestamptz
+    stopped_at timestamptz,
+    -- When its runs are to be opened, or to be compared with what is declared now; null: they were.
+    opens_at timestamptz
 );
+create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
 
 -- An event's start in one app and environment, from its opening on.
 create table start_runs (
     id bigint primary key generated always as identity,
     event_key text not null references events on delete cascade,
     app integer not null,
-    -- When a replica is to look at it; null: never again.
+    -- What the sweep is for: with other topics or another type of attributes it begins anew.
+    topics text[] not null,
+    attributes_type text not null,
+    -- When a replica is to look at it, whatever is in its queue; null: never again. A time before the end of the lease
+    -- means that somebody rang meanwhile.
     due_at timestamptz,
     leased_by uuid,
     leased_until timestamptz,
@@ -138,9 +147,10 @@ create index start_runs_open on start_runs (app) where closed_at is null;
 
 create type start_state as enum ('accepted', 'rejected', 'unknown');
 
--- Who got a start, or may have: never another one.
+-- Who got a start, or may have: never another one. No foreign key: it would ask for the one row of the run a million
+-- times; what is deleted with the run a trigger deletes.
 create table starts (
-    run bigint not null references start_runs on delete cascade,
+    run bigint not null,
     installation bigint not null,
     state start_state not null,
     reason text,
@@ -152,13 +162,23 @@ create table starts (
 
 -- Followers the sweep does not come to: late ones, and those whose push APNs provably did not process.
 create table start_queue (
-    run bigint not null references start_runs on delete cascade,
+    run bigint not null,
     installation bigint not null,
     attempts integer not null default 0,
     due_at timestamptz not null,
     primary key (run, installation)
 );
 create index start_queue_due on start_queue (run, due_at);
+
+create function forget_starts() returns trigger language plpgsql as $$
+begin
+    delete from starts where run in (select id from gone);
+    delete from start_queue where run in (select id from gone);
+    return null;
+end
+$$;
+create trigger forget_starts after delete on start_runs referencing old table as gone
+    for each statement execute function forget_starts();
 
 -- What APNs said of device tokens lately, in minutes: many refusals at once are a mistake of ours.
 create table token_answers (

@@ -28,6 +28,8 @@ CREATE TYPE public.audit_action AS ENUM (
     'event.changed',
     'event.cancelled',
     'event.expired',
+    'start.requested',
+    'start.stopped',
     'key.created',
     'key.revoked',
     'key.rotated',
@@ -183,6 +185,16 @@ CREATE FUNCTION public.announce_subject() RETURNS trigger
     AS $$
 begin
     perform announce_lookup(tg_argv[0]);
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.forget_starts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from starts where run in (select id from gone);
+    delete from start_queue where run in (select id from gone);
     return null;
 end
 $$;
@@ -648,7 +660,8 @@ CREATE TABLE public.event_starts (
     stale_date bigint,
     audiences json,
     asked_at timestamp with time zone,
-    stopped_at timestamp with time zone
+    stopped_at timestamp with time zone,
+    opens_at timestamp with time zone
 );
 
 CREATE TABLE public.events (
@@ -815,6 +828,8 @@ CREATE TABLE public.start_runs (
     id bigint NOT NULL,
     event_key text NOT NULL,
     app integer NOT NULL,
+    topics text[] NOT NULL,
+    attributes_type text NOT NULL,
     due_at timestamp with time zone,
     leased_by uuid,
     leased_until timestamp with time zone,
@@ -1156,6 +1171,8 @@ CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast
 
 CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHERE (settled_at IS NULL);
 
+CREATE INDEX event_starts_opening ON public.event_starts USING btree (opens_at) WHERE (opens_at IS NOT NULL);
+
 CREATE INDEX events_by_creation ON public.events USING btree (created_at, key);
 
 CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((ended_at IS NULL) AND (cancelled_at IS NULL));
@@ -1211,6 +1228,8 @@ CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.audiences FOR EACH S
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
+
+CREATE TRIGGER forget_starts AFTER DELETE ON public.start_runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.forget_starts();
 
 CREATE TRIGGER new_version BEFORE UPDATE OF name, team_id, key_id, channel_limit ON public.apps FOR EACH ROW EXECUTE FUNCTION public.new_version();
 
@@ -1320,17 +1339,11 @@ ALTER TABLE ONLY public.receipts
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.start_queue
-    ADD CONSTRAINT start_queue_run_fkey FOREIGN KEY (run) REFERENCES public.start_runs(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.start_runs
     ADD CONSTRAINT start_runs_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.start_tokens
     ADD CONSTRAINT start_tokens_installation_fkey FOREIGN KEY (installation) REFERENCES public.installations(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.starts
-    ADD CONSTRAINT starts_run_fkey FOREIGN KEY (run) REFERENCES public.start_runs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.unmanaged_channels
     ADD CONSTRAINT unmanaged_channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;

@@ -13,10 +13,17 @@ package struct EventSpecification: Sendable, Hashable {
     package var audiences: [Audience]
     /// JSON object text, kept as written.
     package var metadata: [UInt8]?
+    /// Who follows one of them gets its start.
+    package var topics: [Topic]
+    /// The push that starts its activity; `nil`: none does.
+    package var start: StartDeclaration?
+
+    package static let maximumTopics = 200
 
     package init(
         key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
-        channelsOpenAt: Date? = nil, audiences: [Audience], metadata: [UInt8]? = nil
+        channelsOpenAt: Date? = nil, audiences: [Audience], metadata: [UInt8]? = nil, topics: [Topic] = [],
+        start: StartDeclaration? = nil
     ) {
         self.key = key
         self.name = name
@@ -26,6 +33,8 @@ package struct EventSpecification: Sendable, Hashable {
         self.channelsOpenAt = channelsOpenAt
         self.audiences = audiences
         self.metadata = metadata
+        self.topics = topics
+        self.start = start
     }
 
     /// Whether the event is declared to go on after `now`: its end is to come, or, when it says none, its beginning.

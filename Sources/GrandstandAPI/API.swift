@@ -11,6 +11,7 @@ package struct API: Sendable {
         package var apps: any AppStore
         package var channels: any ChannelStore
         package var events: any EventStore
+        package var starts: any StartStore
         package var lookups: LookupReplica
         package var contents: LookupContents
         package var outbox: any Outbox
@@ -38,8 +39,9 @@ package struct API: Sendable {
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, channels: any ChannelStore, events: any EventStore, lookups: LookupReplica,
-            contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access, quirks: any QuirkStore,
+            apps: any AppStore, channels: any ChannelStore, events: any EventStore, starts: any StartStore,
+            lookups: LookupReplica, contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access,
+            quirks: any QuirkStore,
             auditLog: any AuditLog,
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
@@ -51,6 +53,7 @@ package struct API: Sendable {
             self.apps = apps
             self.channels = channels
             self.events = events
+            self.starts = starts
             self.lookups = lookups
             self.contents = contents
             self.outbox = outbox
@@ -164,6 +167,7 @@ package struct API: Sendable {
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, now: d.now).routes,
+            StartRoutes(apps: d.apps, events: d.events, starts: d.starts, now: d.now).routes,
             BroadcastRoutes(
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,

@@ -46,6 +46,14 @@ struct ReachMatrixTests {
             method: "POST", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" },
             body: { _ in update }),
         .init(method: "GET", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" }),
+        .init(method: "GET", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" }),
+        .init(
+            method: "POST", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" },
+            body: { _ in "{}" }),
+        .init(method: "DELETE", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" }),
+        .init(
+            method: "GET", route: "/v1/apps/{bundleId}/{environment}/topics",
+            path: { "/v1/apps/\($0.app)/development/topics" }, isOfApp: true),
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.sent)" }),
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),
         .init(method: "DELETE", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),

@@ -22,6 +22,10 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case eventCancelled = "event.cancelled"
     /// Its end was never sent; the server closed it long after `endsAt`.
     case eventExpired = "event.expired"
+    /// An event's start was asked for now, or to go on.
+    case startRequested = "start.requested"
+    /// What of an event's start had not gone was stopped.
+    case startStopped = "start.stopped"
     case keyCreated = "key.created"
     case keyRevoked = "key.revoked"
     /// A key took another's place.

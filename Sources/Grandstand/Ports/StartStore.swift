@@ -34,7 +34,7 @@ package protocol StartStore: ShardStore where Shard == StartShard {
     )]?
 
     /// How many installations follow each topic in an app and environment, the most followed first.
-    func topics(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<TopicFollowers>
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers>
 }
 
 /// A topic and how many follow it.

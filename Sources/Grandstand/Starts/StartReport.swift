@@ -61,6 +61,17 @@ package struct StartReport: Sendable, Hashable {
         self.byReason = byReason
     }
 
+    /// The reports of an event's audiences as one: it runs as long as one of them does.
+    package init(of reports: [StartReport]) {
+        let states = Set(reports.map(\.state))
+        let order: [State] = [.running, .waiting, .stopped, .scheduled, .done]
+        self.init(
+            state: order.first(where: states.contains) ?? .done, startedAt: reports.compactMap(\.startedAt).min(),
+            finishedAt: reports.allSatisfy { $0.finishedAt != nil } ? reports.compactMap(\.finishedAt).max() : nil,
+            counts: reports.map(\.counts).reduce(Counts(), +),
+            byReason: reports.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) })
+    }
+
     /// Pushes answered in a second, from the first push to the last; `nil` before the first.
     package func perSecond(at now: Date) -> Double? {
         guard let startedAt else { return nil }

@@ -88,6 +88,8 @@ extension Event: JSONWritable {
                 }
             }
             object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
+            object.member("topics", specification.topics.map(\.rawValue))
+            object.member("start", specification.start)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
         }

@@ -15,7 +15,7 @@ extension BroadcastRequest {
         let event = fields.choice("event", BroadcastPayload.Event.self, required: true) ?? .update
         let payload = BroadcastPayload(
             event: event, contentState: fields.object("contentState", required: event == .update),
-            alert: alert(&fields), staleDate: fields.epoch("staleDate"),
+            alert: fields.alert(), staleDate: fields.epoch("staleDate"),
             dismissalDate: fields.epoch("dismissalDate"), relevanceScore: fields.number("relevanceScore"))
         if event == .update, payload.dismissalDate != nil {
             fields.fault("dismissalDate", "dismissalDate goes with an end only.")
@@ -24,7 +24,7 @@ extension BroadcastRequest {
             payload: payload, priority: priority(&fields),
             expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
             apnsExpiration: fields.integer("apnsExpiration", in: 0...Int(Int32.max) * 2),
-            sendAt: fields.date("sendAt"), audiences: audiences(&fields))
+            sendAt: fields.date("sendAt"), audiences: fields.selectors("audiences"))
         if request.expiresIn != nil, request.apnsExpiration != nil {
             fields.fault("apnsExpiration", "apnsExpiration and expiresIn exclude each other; send one of them.")
         }
@@ -38,56 +38,6 @@ extension BroadcastRequest {
             return nil
         }
         return priority
-    }
-
-    /// `title` and `body` are strings or localised; `sound` is a file's name. Nothing else is Apple's. With neither text
-    /// there is nothing to show, and such a message would still go before others as one that alerts.
-    private static func alert(_ fields: inout JSONFields) -> [UInt8]? {
-        guard let value = fields.value("alert") else { return nil }
-        var alert = JSONFields(value, pointer: fields.pointer(to: "alert"))
-        let texts = [text("title", &alert), text("body", &alert)]
-        _ = alert.text("sound")
-        if case .object = value.kind, !texts.contains(true) {
-            fields.fault("alert", "An alert has a title or a body. Leave alert out for an update that does not alert.")
-        }
-        fields.absorb(alert)
-        return value.bytes
-    }
-
-    /// - Returns: whether there is something to show, or a fault that says so.
-    private static func text(_ name: String, _ alert: inout JSONFields) -> Bool {
-        guard let value = alert.value(name) else { return false }
-        switch value.kind {
-        case .string(let text): return !text.isEmpty
-        case .object:
-            var localized = JSONFields(value, pointer: alert.pointer(to: name))
-            _ = localized.text("loc-key", required: true, maximum: 1_000)
-            for (argument, _) in localized.array("loc-args", count: 0...64) ?? [] {
-                guard case .string = argument.kind else {
-                    localized.fault("loc-args", "Strings were expected.")
-                    break
-                }
-            }
-            alert.absorb(localized)
-        default:
-            alert.fault(name, "A string or an object with loc-key and loc-args was expected.")
-        }
-        return true
-    }
-
-    private static func audiences(_ fields: inout JSONFields) -> [Audience.ID]? {
-        guard let elements = fields.array("audiences", count: 1...1_000) else { return nil }
-        var ids: [Audience.ID] = []
-        for (value, pointer) in elements {
-            var nested = JSONFields(value, pointer: pointer)
-            let bundleID = nested.bundleID("bundleId")
-            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
-            if let bundleID, let environment {
-                ids.append(Audience.ID(bundleID: bundleID, environment: environment))
-            }
-            fields.absorb(nested)
-        }
-        return ids
     }
 }
 

@@ -68,10 +68,13 @@ extension EventSpecification {
         let metadata = fields.object("metadata")
         if let startsAt, let endsAt, endsAt < startsAt { fields.fault("endsAt", "endsAt is before startsAt.") }
         let audiences = Self.audiences(&fields)
+        let topics = fields.topics()
+        let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
         try fields.finish()
+        try start?.requireFit()
         self.init(
             key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
-            audiences: audiences, metadata: metadata)
+            audiences: audiences, metadata: metadata, topics: topics, start: start)
     }
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience] {

@@ -38,8 +38,9 @@ struct ServerParts: Sendable {
         self.lookups = lookups
         api = API(
             API.Dependencies(
-                apps: stores.apps, channels: stores.channels, events: stores.events, lookups: lookups,
-                contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox, keys: stores.keys,
+                apps: stores.apps, channels: stores.channels, events: stores.events, starts: stores.starts,
+                lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
+                keys: stores.keys,
                 access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
                 quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
                 gateway: apple.gateway, channelOperations: apple.operations,

@@ -8,6 +8,7 @@ struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let channels: PostgresChannelStore
     let events: PostgresEventStore
+    let starts: PostgresStartStore
     let outbox: PostgresOutbox
     let crowds: PostgresCrowdStore
     /// Leads acceptance to the dispatchers of this process.
@@ -37,6 +38,7 @@ struct ServerStores: Sendable {
         apps = PostgresAppStore(store)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
+        starts = PostgresStartStore(bulkSessions, dispatch: Database(session.dispatchPool, sharing: store))
         departures = LocalDepartures()
         outbox = PostgresOutbox(
             Database(session.outboxPool, sharing: store), calls: bulkSessions,

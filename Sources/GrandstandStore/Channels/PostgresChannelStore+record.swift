@@ -158,7 +158,7 @@ extension PostgresChannelStore {
 
     private static let lateReason = "APNs answered after the creation had been settled without it"
 
-    /// What waited for the channel may go.
+    /// What waited for the channel may go, the event's start as well.
     static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
         guard let eventKey = channel.eventKey else { return }
         let lanes: PostgresQuery = """
@@ -172,7 +172,9 @@ extension PostgresChannelStore {
             lane.connect(target)
             return given
         }
-        try await connection.query(WakeUps.wake([.lanes(channel.environment)]))
+        try await connection.pipeline([
+            PostgresStartStore.ring(eventKey, now: now), WakeUps.wake([.lanes(channel.environment), .starts]),
+        ])
     }
 
     /// Takes channels that are gone from their lanes.

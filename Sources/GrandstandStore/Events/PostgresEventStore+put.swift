@@ -23,6 +23,7 @@ extension PostgresEventStore {
             let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)
             let (apps, moved) = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
+            try await Self.writeStart(specification, now: now, on: connection)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
                     created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,

@@ -37,7 +37,7 @@ package struct PostgresEventStore: EventStore {
 
     static let columns: PostgresQuery = """
         e.key, e.name, e.kind, e.starts_at, e.ends_at, e.channels_open_at, e.metadata, e.created_at, e.updated_at,
-        e.first_update_at, e.ended_at, e.cancelled_at, e.version
+        e.first_update_at, e.ended_at, e.cancelled_at, e.version, e.topics
         """
 
     /// `Event.State` as an expression, for filters; a test holds the two together.
@@ -78,6 +78,7 @@ package struct PostgresEventStore: EventStore {
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
             audiences[try row.decode("audience_of"), default: []].append((audience, channel))
         }
+        let starts = try await starts(of: keys)
         return try rows.map { row in
             let key: EventKey = try row.word("key")
             let shown = audiences[key.rawValue] ?? []
@@ -88,7 +89,8 @@ package struct PostgresEventStore: EventStore {
                     key: key, name: try row.decode("name"), kind: try row.decode("kind"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     channelsOpenAt: channelsOpenAt, audiences: shown.map(\.0),
-                    metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes),
+                    metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
+                    topics: try row.topics(), start: starts[key.rawValue]),
                 state: state,
                 channels: shown.map { _, channel in
                     // An open event gets another for one that was deleted.

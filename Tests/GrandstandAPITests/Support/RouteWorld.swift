@@ -16,6 +16,7 @@ internal import PortFakes
 struct RouteWorld {
     var apps = FakeApps()
     var events = FakeEvents()
+    var starts = FakeStarts()
     var channels = FakeChannels()
     var outbox = FakeOutbox()
     var quirks = FakeQuirks()
@@ -136,7 +137,7 @@ struct RouteWorld {
             logger: Self.logger)
         return API(
             API.Dependencies(
-                apps: apps, channels: channels, events: events,
+                apps: apps, channels: channels, events: events, starts: starts,
                 lookups: LookupReplica(source: Silence(), events: events, now: now, logger: Self.logger),
                 contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
                 access: .init(

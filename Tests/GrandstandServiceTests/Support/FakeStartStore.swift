@@ -60,7 +60,7 @@ final class FakeStartStore: StartStore {
     func report(
         of key: EventKey, within reach: AppReach, now: Date
     ) async throws -> [(audience: Audience, report: StartReport)]? { throw NotScripted() }
-    func topics(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         throw NotScripted()
     }
 

@@ -1,0 +1,64 @@
+internal import APNsWire
+internal import Grandstand
+
+// What messages and starts have in common.
+
+extension JSONFields {
+    /// The alert of an update, which may have none.
+    mutating func alert() -> [UInt8]? {
+        guard let value = value("alert") else { return nil }
+        return alert(value, at: pointer(to: "alert"), advice: "Leave alert out for an update that does not alert.")
+    }
+
+    /// An alert as it was written: `title` and `body` are strings or localised; `sound` is a file's name. Nothing else is
+    /// Apple's. With neither text there is nothing to show.
+    ///
+    /// - Parameter advice: what else one can do about an alert that shows nothing.
+    mutating func alert(_ value: JSONValue, at pointer: String, advice: String) -> [UInt8] {
+        var alert = JSONFields(value, pointer: pointer)
+        let texts = [alert.localizedText("title"), alert.localizedText("body")]
+        _ = alert.text("sound")
+        if case .object = value.kind, !texts.contains(true) {
+            fault(at: pointer, "An alert has a title or a body. \(advice)")
+        }
+        absorb(alert)
+        return value.bytes
+    }
+
+    /// - Returns: whether there is something to show, or a fault that says so.
+    private mutating func localizedText(_ name: String) -> Bool {
+        guard let value = value(name) else { return false }
+        switch value.kind {
+        case .string(let text): return !text.isEmpty
+        case .object:
+            var localized = JSONFields(value, pointer: pointer(to: name))
+            _ = localized.text("loc-key", required: true, maximum: 1_000)
+            for (argument, _) in localized.array("loc-args", count: 0...64) ?? [] {
+                guard case .string = argument.kind else {
+                    localized.fault("loc-args", "Strings were expected.")
+                    break
+                }
+            }
+            absorb(localized)
+        default:
+            fault(name, "A string or an object with loc-key and loc-args was expected.")
+        }
+        return true
+    }
+
+    /// A list of apps and environments; `nil`: none was given.
+    mutating func selectors(_ name: String) -> [Audience.ID]? {
+        guard let elements = array(name, count: 1...1_000) else { return nil }
+        var selectors: [Audience.ID] = []
+        for (value, pointer) in elements {
+            var nested = JSONFields(value, pointer: pointer)
+            let bundleID = nested.bundleID("bundleId")
+            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
+            if let bundleID, let environment {
+                selectors.append(Audience.ID(bundleID: bundleID, environment: environment))
+            }
+            absorb(nested)
+        }
+        return selectors
+    }
+}

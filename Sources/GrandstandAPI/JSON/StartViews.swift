@@ -1,0 +1,54 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+
+/// What has become of an event's start, in all and for each audience.
+struct StartReportsView: JSONWritable {
+    let reports: [(audience: Audience, report: StartReport)]
+    let now: Date
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            Self.write(StartReport(of: reports.map(\.report)), now, to: &object)
+            object.name("audiences")
+            object.array(reports) { writer, entry in
+                writer.object { audience in
+                    audience.member("bundleId", entry.audience.bundleID.rawValue)
+                    audience.member("environment", entry.audience.environment.rawValue)
+                    Self.write(entry.report, now, to: &audience)
+                }
+            }
+        }
+    }
+
+    private static func write(_ report: StartReport, _ now: Date, to object: inout JSONWriter) {
+        let counts = report.counts
+        object.member("state", report.state.rawValue)
+        object.member("startedAt", report.startedAt)
+        object.member("finishedAt", report.finishedAt)
+        object.name("counts")
+        object.object { writer in
+            writer.member("followers", counts.followers)
+            writer.member("accepted", counts.accepted)
+            writer.member("confirmed", counts.confirmed)
+            writer.member("rejected", counts.rejected)
+            writer.member("unknown", counts.unknown)
+            writer.member("pending", counts.pending)
+            writer.member(
+                "ineligible",
+                counts: StartForm.Ineligible.allCases.map { ($0.rawValue, counts.ineligible[$0] ?? 0) })
+        }
+        object.member("byReason", counts: report.byReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        // To the tenth.
+        object.member("perSecond", raw: report.perSecond(at: now).map { Array(String(($0 * 10).rounded() / 10).utf8) })
+    }
+}
+
+extension TopicFollowers: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("topic", topic.rawValue)
+            object.member("followers", followers)
+        }
+    }
+}

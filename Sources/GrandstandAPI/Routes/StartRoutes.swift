@@ -1,0 +1,57 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `/v1/events/{key}/starts`: what has become of an event's start; and what people follow.
+struct StartRoutes: Sendable {
+    let apps: any AppStore
+    let events: any EventStore
+    let starts: any StartStore
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/events/:key/starts", .scope(.organise), startNow),
+            Route(.delete, "/v1/events/:key/starts", .scope(.organise), stop),
+            Route(.get, "/v1/events/:key/starts", .scope(.organise), report),
+            Route(
+                .get, "/v1/apps/:bundleId/:environment/topics", .scope(.organise), query: ["limit", "cursor"], topics),
+        ]
+    }
+
+    private func startNow(_ request: Request, _ context: APIContext) async throws -> Response {
+        let key = try context.eventKey()
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+        let isDry = fields.flag("dryRun") ?? false
+        try fields.finish()
+        if isDry { return .json(try await reports(of: key, context)) }
+        try await starts.startNow(key, within: context.reach, by: context.actor, now: now())
+        return .json(try await reports(of: key, context), status: .accepted)
+    }
+
+    private func stop(_ request: Request, _ context: APIContext) async throws -> Response {
+        try await starts.stop(try context.eventKey(), within: context.reach, by: context.actor, now: now())
+        return .noContent
+    }
+
+    private func report(_ request: Request, _ context: APIContext) async throws -> Response {
+        .json(try await reports(of: try context.eventKey(), context))
+    }
+
+    private func reports(of key: EventKey, _ context: APIContext) async throws -> StartReportsView {
+        let now = now()
+        if let reports = try await starts.report(of: key, within: context.reach, now: now) {
+            return StartReportsView(reports: reports, now: now)
+        }
+        _ = try await events.declared(key, within: context.reach, now: now)
+        throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
+    }
+
+    private func topics(_ request: Request, _ context: APIContext) async throws -> Response {
+        let target = try context.app()
+        let page = try context.query.page()
+        _ = try await apps.registered(target.bundleID)
+        return .json(try await starts.topics(of: target, page))
+    }
+}

@@ -1,0 +1,92 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// What people ask of a start by hand.
+extension PostgresStartStore {
+    package func startNow(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws {
+        try await database.transaction { connection in
+            let asked = try await Self.lock(key, within: reach, on: connection)
+            let window = StartWindow(
+                asked.declaration, startsAt: asked.startsAt, endsAt: asked.endsAt, askedAt: asked.askedAt ?? now)
+            guard let window, window.until > now else {
+                throw Problem(
+                    .invalidRequest,
+                    "The start of \(key) was over at \(RFC3339.text(window?.until ?? now)). Declare the event with a "
+                        + "later until, or a later endsAt.")
+            }
+            // Asked for before, and it runs: nothing changes.
+            guard asked.isStopped || asked.askedAt == nil else { return }
+            try await connection.pipeline([
+                """
+                update event_starts set asked_at = coalesce(asked_at, \(now)), stopped_at = null, opens_at = \(now)
+                where event_key = \(key.rawValue)
+                """,
+                AuditRows(by: actor, at: now).insert(.startRequested, .init(eventKey: key), of: asked.apps),
+                Self.ring(key, now: now),
+                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
+            ])
+        }
+    }
+
+    package func stop(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws {
+        try await database.transaction { connection in
+            let asked = try await Self.lock(key, within: reach, on: connection)
+            guard !asked.isStopped else { return }
+            try await connection.pipeline([
+                "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)",
+                AuditRows(by: actor, at: now).insert(.startStopped, .init(eventKey: key), of: asked.apps),
+                Self.ring(key, now: now),
+                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
+            ])
+        }
+    }
+
+    private struct Asked {
+        let declaration: StartDeclaration
+        let startsAt: Date?
+        let endsAt: Date?
+        let askedAt: Date?
+        let isStopped: Bool
+        let apps: Set<BundleID>
+    }
+
+    /// Locks what an event declares, after the event itself: as declarations do.
+    private static func lock(
+        _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+    ) async throws -> Asked {
+        let events = try await connection.query(
+            """
+            select starts_at, ends_at, ended_at is not null or cancelled_at is not null as is_over
+            from events where key = \(key.rawValue) for no key update
+            """)
+        guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+        try await EventReach.require(reach, event: key, on: connection)
+        guard try !event.decode(Bool.self, "is_over") else {
+            throw Problem(.eventEnded, "The event \(key) is over: nothing of it is started any more.")
+        }
+        let rows = try await connection.query(
+            """
+            select s.asked_at, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
+                array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
+            from event_starts s where s.event_key = \(key.rawValue) for no key update
+            """)
+        guard let row = rows.first else {
+            throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
+        }
+        return Asked(
+            declaration: try row.startDeclaration(), startsAt: try event.decode("starts_at"),
+            endsAt: try event.decode("ends_at"), askedAt: try row.decode("asked_at"),
+            isStopped: try row.decode("is_stopped"),
+            apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
+    }
+
+    /// Has the runs of an event looked at now.
+    static func ring(_ key: EventKey, now: Date) -> PostgresQuery {
+        "update start_runs set due_at = \(now) where event_key = \(key.rawValue) and closed_at is null"
+    }
+}

@@ -1,0 +1,128 @@
+internal import APNsWire
+internal import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresStartStore {
+    package func claim(_ claim: StartClaim) async throws -> [StartShard] {
+        var claim = claim
+        claim.at = claim.at.inMicroseconds
+        claim.leasedUntil = claim.leasedUntil.inMicroseconds
+        try await open(now: claim.at)
+        var shards: [StartShard] = []
+        do {
+            for _ in 0..<claim.limit {
+                guard let step = try await takeTurn(claim) else { break }
+                if let shard = step.shard { shards.append(shard) }
+            }
+        } catch  where !shards.isEmpty {
+            // What was noted and is not handed on would be unknown for ever.
+        }
+        return shards
+    }
+
+    /// One run's turn, in a transaction of its own: what it noted is there when this returns, whatever the next one does.
+    ///
+    /// - Returns: `nil`: no run is due. Without a shard: the run had nothing to send.
+    private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
+        try await dispatch.transaction { connection in
+            guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
+                let row = try await connection.query(StartRun.load(id)).first
+            else { return nil }
+            return (id, try await Self.turn(of: try StartRun(row), claim, on: connection))
+        }
+    }
+
+    /// The run that has waited for longest, of those that nobody works on: its time has come, or that of the first in
+    /// its queue.
+    private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
+        """
+        select r.id from start_runs r
+        where r.due_at is not null and coalesce(r.leased_until <= \(claim.at), true)
+            and (select environment from app_environments where id = r.app) = \(claim.environment.rawValue)::environment
+            and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at))
+        order by r.due_at limit 1 for no key update skip locked
+        """
+    }
+
+    private static func turn(
+        of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws -> StartShard? {
+        var run = run
+        if !run.noted.isEmpty { try await connection.query(giveUp(run, now: claim.at)) }
+        switch run.turn(now: claim.at) {
+        case .close:
+            try await close(run, now: claim.at, on: connection)
+            return nil
+        case .wait(let date):
+            try await connection.query(idle(run, until: date))
+            return nil
+        case .send(var shard):
+            shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
+            guard shard.members.isEmpty else {
+                try await connection.query(note(run, shard, claim))
+                return shard
+            }
+            try await connection.query(
+                idle(run, until: run.isSwept ? Self.nextLook(until: shard.until, now: claim.at) : claim.at))
+            if run.isSwept { try await connection.query(finish(run.id, now: claim.at)) }
+            return nil
+        }
+    }
+
+    /// A run with nothing to do is looked at once a minute: nobody rings when its event ends.
+    static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
+
+    /// Whoever was noted and has no answer may have got a start: the replica that made the pushes is gone.
+    private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        with lost as (
+            insert into starts (run, installation, state, reason, at)
+            select \(run.id), n, 'unknown', 'nobody was left to hear the answer', \(now)
+            from unnest(\(run.noted)) n order by n on conflict do nothing
+        )
+        update start_runs set noted = '{}', leased_by = null, leased_until = null,
+            started_at = coalesce(started_at, \(now)) where id = \(run.id)
+        """
+    }
+
+    private static func idle(_ run: StartRun, until date: Date) -> PostgresQuery {
+        """
+        update start_runs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date),
+            cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
+        """
+    }
+
+    private static func note(_ run: StartRun, _ shard: StartShard, _ claim: StartClaim) -> PostgresQuery {
+        """
+        update start_runs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
+            leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null,
+            cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
+        """
+    }
+
+    /// Says when nothing was left to send, if that is so.
+    static func finish(_ run: Int, now: Date) -> PostgresQuery {
+        """
+        update start_runs r set finished_at = coalesce(r.finished_at, \(now))
+        where r.id = \(run) and r.is_swept and \(headOfQueue) is null
+        """
+    }
+
+    /// The counts of those who got none stay as they are now: followers come and go.
+    private static func close(_ run: StartRun, now: Date, on connection: PostgresConnection) async throws {
+        let missing = try await missing(
+            run: run.id, app: run.app, topics: run.topics, attributesType: run.attributesType, on: connection)
+        try await connection.pipeline([
+            "delete from start_queue where run = \(run.id)",
+            """
+            update start_runs r set closed_at = \(now), finished_at = coalesce(r.finished_at, \(now)), due_at = null,
+                noted = '{}', leased_by = null, leased_until = null, too_old = \(missing.tooOld),
+                disabled = \(missing.disabled), without_token = \(missing.withoutToken),
+                followers = \(missing.eligible + missing.tooOld + missing.disabled + missing.withoutToken)
+                    + (select count(*) from starts where run = r.id)
+            where r.id = \(run.id)
+            """,
+        ])
+    }
+}

@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresStartStore {
+    /// Opens the runs of events whose time has come, and compares those that are open with what is declared now.
+    func open(now: Date) async throws {
+        let due = try await dispatch.query(
+            "select event_key from event_starts where opens_at <= \(now) order by opens_at limit 1")
+        guard !due.isEmpty else { return }
+        try await dispatch.transaction { connection in
+            try await connection.query(StartOpening.exclusive)
+            // Who declares one of them now rings again; nobody waits for that while registrations wait for us.
+            let rows = try await connection.query(
+                """
+                select s.event_key, s.asked_at, e.starts_at, e.ends_at, \(PostgresEventStore.startColumns)
+                from event_starts s join events e on e.key = s.event_key
+                where s.opens_at <= \(now) order by s.opens_at limit \(Self.openings) for no key update of s skip locked
+                """)
+            var statements: [PostgresQuery] = []
+            for row in rows {
+                let start = try row.startDeclaration()
+                let window = StartWindow(
+                    start, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+                    askedAt: try row.decode("asked_at"))
+                statements.append(
+                    Self.openRuns(
+                        of: try row.decode("event_key"), start, mayBeginAnew: window.map { $0.until > now } ?? false,
+                        now: now))
+            }
+            try await connection.pipeline(statements)
+        }
+    }
+
+    /// Events that one transaction opens: registrations wait for it.
+    private static let openings = 100
+
+    /// A run for each chosen audience. One that is there begins anew when it is for something else now or was closed,
+    /// and its time is not over; who has a row in `starts` gets no other one.
+    private static func openRuns(
+        of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
+    ) -> PostgresQuery {
+        let chosen = start.audiences
+        return """
+            with opened as (
+                insert into start_runs as r (event_key, app, topics, attributes_type, due_at, opened_at)
+                select e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
+                from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
+                join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+                where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
+                    and (\(chosen == nil) or exists (
+                        select from unnest(\(chosen?.map(\.bundleID.rawValue) ?? []),
+                                \(chosen?.map(\.environment.rawValue) ?? [])) as c(bundle_id, environment)
+                        where c.bundle_id = u.bundle_id and c.environment = u.environment::text))
+                on conflict (event_key, app) do update set topics = excluded.topics,
+                    attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
+                    is_swept = false, closed_at = null, followers = null, too_old = null, disabled = null,
+                    without_token = null
+                where \(mayBeginAnew) and (r.closed_at is not null
+                    or (r.topics, r.attributes_type) is distinct from (excluded.topics, excluded.attributes_type))
+            )
+            update event_starts set opens_at = null where event_key = \(key)
+            """
+    }
+}

@@ -1,0 +1,101 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresStartStore {
+    package func settle(
+        _ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date
+    ) async throws {
+        let work = Settlement(shard, verdicts, now: now)
+        try await dispatch.transaction { connection in
+            // The list as well: the same replica may have leased the run again.
+            let rows = try await connection.query(
+                """
+                select app from start_runs where id = \(shard.run) and leased_by = \(replica)
+                    and noted = \(shard.members.map(\.installation)) for no key update
+                """)
+            guard let app = try rows.first?.decode(Int.self, "app") else { return }
+            try await connection.pipeline(work.statements(app: app))
+        }
+    }
+
+    /// A shard's verdicts as they become rows.
+    private struct Settlement {
+        let shard: StartShard
+        let now: Date
+        var settled: [(installation: Int, state: StartState, reason: String?, at: Date)] = []
+        var again: [(installation: Int, attempts: Int, at: Date)] = []
+        let care: TokenCare
+        let firstSentAt: Date?
+
+        init(_ shard: StartShard, _ outcomes: [StartOutcome], now: Date) {
+            self.shard = shard
+            self.now = now
+            let made = Dictionary(outcomes.map { ($0.member.installation, $0) }) { first, _ in first }
+            for member in shard.members.sorted(by: { $0.installation < $1.installation }) {
+                guard let outcome = made[member.installation], let verdict = outcome.verdict else {
+                    again.append((member.installation, member.attempts, now))
+                    continue
+                }
+                if case .retry(let date, _) = verdict {
+                    again.append((member.installation, member.attempts + 1, date))
+                } else if let state = StartState(verdict) {
+                    settled.append((member.installation, state, verdict.reason, outcome.sentAt))
+                }
+            }
+            care = TokenCare(
+                outcomes.compactMap { outcome in
+                    outcome.verdict.map {
+                        TokenCare.Answer(
+                            owner: outcome.member.installation, token: outcome.member.token, sentAt: outcome.sentAt,
+                            verdict: $0)
+                    }
+                })
+            firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
+        }
+
+        func statements(app: Int) -> [PostgresQuery] {
+            var statements = care.pruning(.starts(attributesType: shard.payload.attributesType), now: now)
+            if !settled.isEmpty { statements.append(results) }
+            if !again.isEmpty { statements.append(repetitions) }
+            statements += [release, PostgresStartStore.finish(shard.run, now: now)]
+            if let count = care.count(of: app, now: now) { statements.append(count) }
+            return statements
+        }
+
+        /// A phone that was faster than this has a row that says it is there.
+        private var results: PostgresQuery {
+            """
+            insert into starts as s (run, installation, state, reason, at)
+            select \(shard.run), r.installation, r.state::start_state, r.reason, r.at
+            from unnest(\(settled.map(\.installation)), \(settled.map(\.state.rawValue)), \(settled.map(\.reason)),
+                \(settled.map(\.at))) as r(installation, state, reason, at)
+            on conflict (run, installation) do update set state = excluded.state, reason = excluded.reason,
+                at = excluded.at
+            where s.state = 'unknown'
+            """
+        }
+
+        /// In order of installations, as whoever registers queues for several runs: one installation at a time.
+        private var repetitions: PostgresQuery {
+            """
+            insert into start_queue as q (run, installation, attempts, due_at)
+            select \(shard.run), r.installation, r.attempts, r.due_at
+            from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
+                as r(installation, attempts, due_at)
+            on conflict (run, installation) do update set attempts = excluded.attempts, due_at = excluded.due_at
+            """
+        }
+
+        /// Gives the run back: due at once when the sweep goes on or somebody rang meanwhile. Its queue rings by itself.
+        private var release: PostgresQuery {
+            """
+            update start_runs set noted = '{}', leased_by = null, leased_until = null,
+                started_at = least(started_at, \(firstSentAt)),
+                due_at = case when not is_swept or due_at < leased_until then \(now)
+                    else \(PostgresStartStore.nextLook(until: shard.until, now: now)) end
+            where id = \(shard.run)
+            """
+        }
+    }
+}

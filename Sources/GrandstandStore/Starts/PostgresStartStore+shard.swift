@@ -1,0 +1,141 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Who is next.
+extension PostgresStartStore {
+    /// Followers that one shard reads at most, in shards: where nearly nobody can get a start, the next turn goes on.
+    private static let rounds = 8
+
+    /// The members of a run's next shard: those who wait in its queue first, then the next followers of its sweep.
+    /// Whoever can get none is passed over: registering again puts them into the queue.
+    static func nextMembers(
+        of run: inout StartRun, _ shard: StartShard, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws -> [StartShard.Member] {
+        var chosen = Chosen(delivery: run.delivery)
+        try await takeQueue(of: run, shard, claim, into: &chosen, on: connection)
+        for _ in 0..<rounds where !run.isSwept && chosen.members.count < claim.shardSize {
+            let rows = try await connection.query(
+                candidates(next(of: run, limit: claim.shardSize), of: run, shard))
+            var isCut = false
+            for row in rows {
+                guard chosen.members.count < claim.shardSize else {
+                    isCut = true
+                    break
+                }
+                run.cursor = try row.decode("installation")
+                if try row.decode(String?.self, "start_state") == nil { try chosen.add(row) }
+            }
+            run.isSwept = !isCut && rows.count < claim.shardSize
+        }
+        return chosen.members
+    }
+
+    private struct Chosen {
+        let delivery: Audience.Delivery
+        private(set) var members: [StartShard.Member] = []
+        private var present: Set<Int> = []
+
+        init(delivery: Audience.Delivery) { self.delivery = delivery }
+
+        /// Adds a row of `candidates` unless it can get none.
+        mutating func add(_ row: PostgresRow) throws {
+            let installation: Int = try row.decode("installation")
+            let token = DeviceToken(bytes: try row.decode([UInt8]?.self, "token") ?? [])
+            let form = StartForm(
+                systemVersion: SystemVersion(number: try row.decode("system_version")),
+                liveActivitiesEnabled: try row.decode("live_activities_enabled"), hasToken: token != nil,
+                delivery: delivery)
+            guard let token, form.getsOne, present.insert(installation).inserted else { return }
+            members.append(
+                StartShard.Member(
+                    installation: installation, token: token, form: form, locale: try row.decode("locale"),
+                    attempts: try row.decode("attempts")))
+        }
+    }
+
+    /// Takes what is due off the queue. Its rows go first, and the installations are read by a statement of their own:
+    /// what is registered meanwhile waits for this transaction, and queues again.
+    private static func takeQueue(
+        of run: StartRun, _ shard: StartShard, _ claim: StartClaim, into chosen: inout Chosen,
+        on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            delete from start_queue where run = \(run.id) and installation = any(array(
+                select installation from start_queue where run = \(run.id) and due_at <= \(claim.at)
+                order by due_at limit \(claim.shardSize) for update skip locked))
+            returning installation, attempts
+            """)
+        guard !rows.isEmpty else { return }
+        let queued: [(installation: Int, attempts: Int)] = try rows.map {
+            (try $0.decode("installation"), try $0.decode("attempts"))
+        }
+        var again: [Int] = []
+        let known = try await connection.query(
+            candidates(
+                """
+                select q.* from unnest(\(queued.map(\.installation)), \(queued.map(\.attempts)))
+                    as q(installation, attempts)
+                where exists (select from follows where installation = q.installation and topic = any(\(run.topics)))
+                """, of: run, shard))
+        for row in known {
+            if let state = try row.optionalWord("start_state", as: StartState.self) {
+                // Refused for its token, and there is another one now: APNs did not process that push.
+                guard state == .rejected, Self.isOfToken(try row.decode("start_reason")) else { continue }
+                again.append(try row.decode("installation"))
+            }
+            try chosen.add(row)
+        }
+        let chosenAgain = Set(chosen.members.map(\.installation)).intersection(again).sorted()
+        guard !chosenAgain.isEmpty else { return }
+        try await connection.query(
+            "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
+    }
+
+    /// Whether APNs refused a push for the token it went to.
+    private static func isOfToken(_ reason: String?) -> Bool {
+        ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"].contains(reason)
+    }
+
+    /// The next followers of any of the topics in order of their installations, each once, by as many index ranges as
+    /// there are topics, each read up to `limit`.
+    private static func next(of run: StartRun, limit: Int) -> PostgresQuery {
+        """
+        select distinct f.installation, 0::bigint as attempts
+        from (select distinct topic from unnest(\(run.topics)) t(topic)) t cross join lateral (
+            select installation from follows
+            where app = \(run.app) and topic = t.topic and installation > \(run.cursor)
+            order by installation limit \(limit)) f
+        order by f.installation limit \(limit)
+        """
+    }
+
+    /// What decides whether and how each of `relation` (installation, attempts) gets a start, looked up by key, in order
+    /// of installations.
+    private static func candidates(
+        _ relation: PostgresQuery, of run: StartRun, _ shard: StartShard
+    ) -> PostgresQuery {
+        """
+        with f as materialized (\(relation))
+        select f.installation, f.attempts, i.system_version, i.live_activities_enabled, i.locale, t.token,
+            s.state as start_state, s.reason as start_reason
+        from f cross join lateral (
+            select system_version, live_activities_enabled, locale from installations where id = f.installation
+            offset 0) i
+        left join lateral (
+            select token from start_tokens where installation = f.installation
+                and attributes_type = \(shard.payload.attributesType) and suspect_since is null offset 0) t on true
+        left join lateral (
+            select state, reason from starts where run = \(run.id) and installation = f.installation offset 0) s on true
+        order by f.installation
+        """
+    }
+}
+
+extension StartForm {
+    /// Whether there is a push of this form.
+    fileprivate var getsOne: Bool {
+        if case .ineligible = self { false } else { true }
+    }
+}

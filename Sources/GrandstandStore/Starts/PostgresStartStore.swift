@@ -1,0 +1,86 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Starts of events in the tables `event_starts`, `start_runs`, `start_queue` and `starts`.
+package struct PostgresStartStore: StartStore {
+    let database: Database
+    /// For claims and verdicts: what asks for reports does not make those wait.
+    let dispatch: Database
+
+    package init(_ database: Database, dispatch: Database? = nil) {
+        self.database = database
+        self.dispatch = dispatch ?? database
+    }
+
+    package func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        let leasedUntil = leasedUntil.inMicroseconds
+        try await dispatch.query(
+            """
+            update start_runs set leased_until = \(leasedUntil),
+                due_at = case when due_at < leased_until then due_at else \(leasedUntil) end
+            where id = any(array(
+                select id from start_runs where id = any(\(runs)) and leased_by = \(replica)
+                order by id for no key update))
+            """)
+    }
+
+    /// Reads the runs that are open, which are few, and asks each for the head of its queue.
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
+        try await dispatch.query(
+            """
+            select least(
+                (select opens_at from event_starts where opens_at is not null order by opens_at limit 1),
+                (select min(greatest(r.leased_until, least(r.due_at, \(Self.headOfQueue))))
+                    from (select * from start_runs where due_at is not null) r
+                    cross join lateral (select environment from app_environments where id = r.app offset 0) ae
+                    where ae.environment = \(environment.rawValue)::environment)) as at
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    /// When the first of the queue of a run `r` is due; null: nobody waits in it.
+    static let headOfQueue: PostgresQuery =
+        "(select due_at from start_queue where run = r.id order by due_at limit 1)"
+
+    package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TopicCursor(text) }
+        let rows = try await database.query(
+            """
+            select topic, followers from (
+                select f.topic, count(*) as followers from follows f
+                where f.app = (select ae.id from app_environments ae join apps a using (bundle_id)
+                    where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment)
+                group by f.topic) t
+            where \(cursor?.followers)::bigint is null or followers < \(cursor?.followers)
+                or followers = \(cursor?.followers) and topic > \(cursor?.topic)
+            order by followers desc, topic limit \(page.limit + 1)
+            """)
+        let topics = try rows.map { row in
+            TopicFollowers(topic: try row.word("topic"), followers: try row.decode("followers"))
+        }
+        return Page(rows: topics, limit: page.limit) { TopicCursor($0).text }
+    }
+}
+
+/// A cursor over topics, the most followed first.
+private struct TopicCursor {
+    let followers: Int
+    let topic: String
+
+    init(_ last: TopicFollowers) {
+        followers = last.followers
+        topic = last.topic.rawValue
+    }
+
+    init(_ text: String) throws(Problem) {
+        guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
+            let separator = plain.firstIndex(of: " "), let count = Int(plain[..<separator])
+        else { throw TimeCursor.refusal }
+        followers = count
+        topic = String(plain[plain.index(after: separator)...])
+    }
+
+    var text: String { Data("\(followers) \(topic)".utf8).base64EncodedString() }
+}

@@ -1,0 +1,92 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A shard costs what its members cost, whoever else is registered, and whatever statistics and prepared plans say.
+@Suite(.timeLimit(.minutes(3)))
+struct StartPlanTests {
+    /// Rows a step may read for a shard of `size`, of two topics.
+    private static let bound = 4 * size
+    private static let size = 50
+
+    @Test(arguments: [true, false])
+    func `a shard reads the rows of its members`(dispatching: Bool) async throws {
+        try await withDatabase { database in
+            let world = StartWorld(Stores(database))
+            try await world.open(topics: ["a", "b"])
+            for _ in 0..<8 { try await world.follow(["a", "b"]) }
+            let plans = Plans()
+            var configuration =
+                dispatching
+                ? PostgresConfiguration.outbox(connectionString: database.connectionString)
+                : PostgresConfiguration.stores(connectionString: database.connectionString)
+            // Each statement meets the plan that the connection made for it earlier.
+            configuration.maximumConnections = 1
+            try await PlanTests.withPool(configuration, plans, analyzing: true) { pool in
+                let starts = PostgresStartStore(Database(pool))
+                try await Self.send(starts, world, shardSize: 1)
+                try await Self.fill(database.pool, 20_000, queued: 1_000)
+                plans.forget()
+                try await Self.send(starts, world, shardSize: Self.size)
+            }
+            for words in ["delete from start_queue", "insert into starts", "insert into start_queue", "from follows"] {
+                #expect(plans.all.contains { $0.contains(words) }, "no plan of: \(words)")
+            }
+            for plan in plans.all { #expect(PastTests.rows(plan) <= Self.bound, "\(plan)") }
+        }
+    }
+
+    /// Shards with every kind of verdict: a prepared statement has its final plan after five.
+    private static func send(_ starts: PostgresStartStore, _ world: StartWorld, shardSize: Int) async throws {
+        for _ in 0..<8 {
+            let shards = try await starts.claim(
+                StartClaim(
+                    environment: .production, replica: world.stores.replica, limit: 2, shardSize: shardSize,
+                    at: world.now, leasedUntil: world.now.addingTimeInterval(10)))
+            #expect(shards.map(\.members.count) == [shardSize])
+            let verdicts: [TokenVerdict] = [
+                .accepted, .gone(reason: "Unregistered", since: nil), .unknown(reason: "timeout"),
+                .suspect(reason: "BadDeviceToken"),
+                .retry(at: world.now.addingTimeInterval(3_600), reason: "TooManyRequests"),
+            ]
+            for shard in shards {
+                try await starts.extendLeases(
+                    of: [shard.run], replica: world.stores.replica, until: world.now.addingTimeInterval(10))
+                let outcomes = shard.members.enumerated().map { place, member in
+                    StartOutcome(member: member, sentAt: world.now, verdict: verdicts[place % verdicts.count])
+                }
+                try await starts.settle(shard, outcomes, replica: world.stores.replica, now: world.now)
+            }
+            _ = try await starts.nextDue(in: .production)
+        }
+    }
+
+    /// Installations that follow both topics, their numbers above all others; the first of them late.
+    private static func fill(_ pool: PostgresPool, _ count: Int, queued: Int) async throws {
+        try await pool.withConnection { connection in
+            try await connection.script(
+                """
+                set session_replication_role = replica;
+                create temporary table n as
+                    select n + 1000 as id, r.app, r.id as run, r.opened_at as now
+                    from generate_series(1, \(count)) n, start_runs r;
+                insert into installations (id, app, installation, secret_hash, system_version, live_activities_enabled,
+                        frequent_pushes_enabled, created_at, seen_at) overriding system value
+                    select id, app, gen_random_uuid(), sha256('secret'), 18000, true, true, now, now from n;
+                insert into follows (installation, topic, app) select id, t, app from n, unnest(array['a', 'b']) t;
+                insert into start_tokens (installation, attributes_type, app, token, registered_at)
+                    select id, 'MatchAttributes', app, int8send(id), now from n;
+                insert into start_queue (run, installation, due_at)
+                    select run, id, now from n order by id limit \(queued);
+                insert into starts (run, installation, state, at)
+                    select run + 1, id, 'accepted', now from n;
+                update start_runs set cursor = 0, is_swept = false, due_at = opened_at;
+                set session_replication_role = default;
+                """)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// What organisers declare, ask for, stop and are told.
+struct StartAskTests {
+    @Test func `an event gives back what was declared, byte for byte`() async throws {
+        try await withStarts { world in
+            var start = StartWorld.start(
+                at: world.now, until: world.now.addingTimeInterval(60), alertsByLocale: ["de": #"{ "title" : "ü" }"#],
+                audiences: [try .sample()])
+            start.staleDate = Date(timeIntervalSince1970: 1_795_300_000)
+            let event = try await world.declare(topics: ["b", "a"], start: start)
+            #expect(event.specification.start == start)
+            #expect(event.specification.topics.map(\.rawValue) == ["b", "a"])
+            var without = event.specification
+            without.start = nil
+            without.topics = []
+            let changed = try await world.stores.put(without)
+            #expect(changed.specification.start == nil)
+            #expect(changed.specification.topics.isEmpty)
+        }
+    }
+
+    @Test func `asked for, it goes now`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
+            try await world.follow()
+            #expect(try await world.sendAll().isEmpty)
+            try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            #expect(try await world.sendAll().count == 1)
+            let log = try await world.stores.auditLog.entries(
+                where: AuditFilter(action: .startRequested), PageRequest())
+            #expect(log.items.map(\.subject.eventKey) == [try .sample()])
+        }
+    }
+
+    @Test func `stopped, what has not gone does not go, until it is asked for`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            for _ in 0..<3 { try await world.follow() }
+            let shard = try #require(try await world.claim(shardSize: 1).first)
+            try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.settle(shard)
+            #expect(try await world.sendAll().isEmpty)
+            var report = try await world.report()
+            #expect(report.state == .stopped)
+            #expect(report.counts.accepted == 1)
+            #expect(report.counts.pending == 0)
+            #expect(report.counts.followers == 3)
+            try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            #expect(try await world.sendAll().count == 2)
+            report = try await world.report()
+            #expect(report.state == .done)
+            #expect(report.counts.accepted == 3)
+        }
+    }
+
+    @Test func `the counts of a start that is over stay as they were`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
+            try await world.follow()
+            try await world.follow(system: "16.4")
+            try await world.sendAll()
+            world.stores.clock.advance(by: 60)
+            try await world.sendAll()
+            try await world.follow(system: "16.4")
+            let report = try await world.report()
+            #expect(report.state == .done)
+            #expect(report.counts.followers == 2)
+            #expect(report.counts.ineligible == [.system: 1, .disabled: 0, .noToken: 0])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an event that is over ends its start`(cancelled: Bool) async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            try await world.follow()
+            try await world.settle(try #require(try await world.claim(shardSize: 1).first))
+            if cancelled {
+                try await world.stores.events.cancel(.sample(), within: .all, by: .commandLine, now: world.now)
+            } else {
+                try await world.stores.accept(.end())
+            }
+            #expect(try await world.report().state == .done)
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await world.counts().accepted == 1)
+            #expect(try await world.stores.count("select count(*) as n from start_runs where due_at is not null") == 0)
+        }
+    }
+
+    @Test func `other topics begin the sweep anew, and nobody gets a second one`() async throws {
+        try await withStarts { world in
+            try await world.open(topics: ["b"])
+            let other = try await world.follow(["a"])
+            let first = try await world.follow(["a", "b"])
+            #expect(try await world.sendAll() == [first])
+            try await world.declare(topics: ["a", "b"])
+            #expect(try await world.sendAll() == [other])
+            try await world.declare(topics: ["a", "b"])
+            #expect(try await world.sendAll().isEmpty)
+        }
+    }
+
+    @Test func `only the chosen audiences get it`() async throws {
+        try await withStarts { world in
+            let audiences = [try Audience.sample(), try Audience.sample("com.example.Other")]
+            let start = StartWorld.start(at: world.now, audiences: [try .sample("com.example.Other")])
+            try await world.declare(start: start, audiences: audiences)
+            try await world.follow()
+            try await world.stores.provision()
+            #expect(try await world.sendAll().isEmpty)
+            let reports = try #require(try await world.starts.report(of: .sample(), within: .all, now: world.now))
+            #expect(reports.map(\.audience.bundleID.rawValue) == ["com.example.Other"])
+        }
+    }
+
+    @Test func `what cannot be asked for is refused`() async throws {
+        try await withStarts { world in
+            let ask: (String, AppReach) async throws -> Void = { key, reach in
+                try await world.starts.startNow(.sample(key), within: reach, by: .commandLine, now: world.now)
+            }
+            #expect(try await problem { try await ask("nothing", .all) } == .eventNotFound)
+            try await world.stores.put(.sample("bare"))
+            #expect(try await problem { try await ask("bare", .all) } == .invalidRequest)
+            try await world.declare(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(1)))
+            #expect(try await problem { try await ask("match-1", .only([try .sample("com.other")])) } == .forbidden)
+            world.stores.clock.advance(by: 1)
+            #expect(try await problem { try await ask("match-1", .all) } == .invalidRequest)
+            try await world.stores.events.cancel(.sample(), within: .all, by: .commandLine, now: world.now)
+            #expect(try await problem { try await ask("match-1", .all) } == .eventEnded)
+            #expect(try await world.starts.report(of: .sample("bare"), within: .all, now: world.now) == nil)
+        }
+    }
+
+    @Test func `topics are listed by their followers, in pages`() async throws {
+        try await withStarts { world in
+            try await world.declare()
+            for topics in [["a", "b"], ["b", "c"], ["b", "d"]] { try await world.follow(topics) }
+            var page = PageRequest(limit: 2)
+            var seen: [String] = []
+            repeat {
+                let topics = try await world.starts.topics(of: .sample(), page)
+                seen += topics.items.map { "\($0.topic):\($0.followers)" }
+                page.cursor = topics.nextCursor
+            } while page.cursor != nil
+            #expect(seen == ["b:3", "a:1", "c:1", "d:1"])
+            #expect(try await world.starts.topics(of: .sample("com.example.None"), PageRequest()).items.isEmpty)
+        }
+    }
+
+    @Test func `what is deleted with an event takes its starts along`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let late = try await world.follow()
+            try await world.sendAll()
+            try await world.queue(late)
+            try await world.stores.pool.query("delete from start_runs")
+            #expect(try await world.stores.count("select count(*) as n from starts") == 0)
+            #expect(try await world.stores.count("select count(*) as n from start_queue") == 0)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Who gets a start, and that it is one.
+struct StartClaimTests {
+    @Test func `who follows two of the event's topics gets one start`() async throws {
+        try await withStarts { world in
+            try await world.open(topics: ["team:rapid", "league:at1"])
+            let both = try await world.follow(["team:rapid", "league:at1"])
+            let one = try await world.follow(["league:at1"])
+            try await world.follow(["team:other"])
+            #expect(try await world.sendAll() == [both, one])
+            #expect(try await world.sendAll().isEmpty)
+            let report = try await world.report()
+            #expect(report.state == .done)
+            #expect(report.counts.followers == 2)
+            #expect(report.counts.accepted == 2)
+        }
+    }
+
+    @Test func `small shards reach everybody once, in order of installations`() async throws {
+        try await withStarts { world in
+            try await world.open(topics: ["a", "b", "c"])
+            var followers: [Int] = []
+            for number in 0..<17 {
+                followers.append(try await world.follow(number.isMultiple(of: 3) ? ["a", "b"] : ["c", "a"]))
+            }
+            #expect(try await world.sendAll(shardSize: 5) == followers)
+        }
+    }
+
+    @Test func `a shard has the channel, the declared bytes and a timestamp below that of every update`() async throws {
+        try await withStarts { world in
+            let start = StartWorld.start(
+                at: world.now, until: world.now.addingTimeInterval(60),
+                alertsByLocale: ["de": #"{"title": "Anpfiff"}"#])
+            try await world.open(start: start)
+            try await world.follow(locale: "de-AT")
+            let shard = try #require(try await world.claim().first)
+            #expect(try await shard.channelID == world.stores.channel().channelID)
+            #expect(shard.address.bundleID.rawValue == "com.example.Goal")
+            #expect(shard.until == world.now.addingTimeInterval(60))
+            #expect(shard.timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 1)
+            #expect(shard.payload.attributes == start.attributes)
+            let member = try #require(shard.members.first)
+            #expect(member.form == .channel)
+            #expect(shard.alerts.value(for: try #require(member.locale)) == Array(#"{"title": "Anpfiff"}"#.utf8))
+            try await world.stores.accept(.update())
+            #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.timestamp)
+        }
+    }
+
+    @Test func `nothing goes before the time`() async throws {
+        try await withStarts { world in
+            let at = world.now.addingTimeInterval(30)
+            try await world.open(start: StartWorld.start(at: at))
+            try await world.follow()
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.starts.nextDue(in: .production) == at)
+            #expect(try await world.report().state == .scheduled)
+            #expect(try await world.counts().pending == 1)
+            world.stores.clock.advance(by: 30)
+            #expect(try await world.claim().count == 1)
+        }
+    }
+
+    @Test func `nothing goes before the channel is active`() async throws {
+        try await withStarts { world in
+            try await world.declare()
+            try await world.follow()
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.report().state == .waiting)
+            #expect(try await world.starts.nextDue(in: .production) == world.now.addingTimeInterval(1))
+            try await world.stores.provision()
+            #expect(try await world.sendAll().count == 1)
+        }
+    }
+
+    @Test func `without a declared content each push has the newest that was accepted, sent or not`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
+            try await world.follow()
+            try await world.follow()
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.report().state == .waiting)
+            world.stores.clock.advance(by: 1)
+            for score in [#"{"score": "1-0"}"#, #"{"score": "2-0"}"#] {
+                try await world.stores.accept(.update(score))
+                let shard = try #require(try await world.claim(shardSize: 1).first)
+                #expect(shard.payload.contentState == Array(score.utf8))
+                try await world.settle(shard)
+            }
+        }
+    }
+
+    @Test func `a content that leaves no room for the alert waits for a shorter one`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
+            try await world.follow()
+            try await world.stores.accept(.update(#"{"text":"\#(String(repeating: "x", count: 4_000))"}"#))
+            #expect(try await world.claim().isEmpty)
+            try await world.stores.accept(.update(#"{"text":"x"}"#))
+            world.stores.clock.advance(by: 1)
+            #expect(try await world.claim().count == 1)
+        }
+    }
+
+    @Test func `who follows later gets it then, until the time is over`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(120)))
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await world.report().state == .done)
+            let late = try await world.follow()
+            try await world.queue(late)
+            #expect(try await world.sendAll() == [late])
+            world.stores.clock.advance(by: 120)
+            let later = try await world.follow()
+            try await world.queue(later)
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await world.stores.count("select count(*) as n from start_queue") == 0)
+        }
+    }
+
+    @Test func `who stopped following before the push gets none`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.sendAll()
+            let late = try await world.follow()
+            try await world.queue(late)
+            try await world.stores.pool.query("delete from follows where installation = \(late)")
+            #expect(try await world.sendAll().isEmpty)
+        }
+    }
+
+    @Test func `the system, the switch and the token decide the form, in counts as in shards`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let kinds: [(system: String, enabled: Bool, hasToken: Bool)] = [
+                ("17.1", true, true), ("17.1", false, false), ("17.2", true, true), ("17.7", false, false),
+                ("17.7", true, false), ("18.0", true, true), ("26.1", false, true), ("26.1", true, false),
+            ]
+            for kind in kinds {
+                try await world.follow(system: kind.system, enabled: kind.enabled, hasToken: kind.hasToken)
+            }
+            let forms = try kinds.map {
+                StartForm(
+                    systemVersion: try #require(SystemVersion($0.system)), liveActivitiesEnabled: $0.enabled,
+                    hasToken: $0.hasToken, delivery: .channel)
+            }
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.members.map(\.form) == [.plain, .channel])
+            let counts = try await world.counts()
+            #expect(counts.pending == 2)
+            for reason in StartForm.Ineligible.allCases {
+                #expect(counts.ineligible[reason] == forms.count { $0 == .ineligible(reason) }, "\(reason)")
+            }
+            #expect(counts.followers == kinds.count)
+        }
+    }
+
+    @Test func `an audience without a channel needs none, and its activities ask for tokens`() async throws {
+        try await withStarts { world in
+            try await world.declare()
+            try await world.stores.pool.query("update audiences set delivery = 'tokens'")
+            try await world.follow()
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.channelID == nil)
+            #expect(shard.members.map(\.form) == [.token])
+        }
+    }
+
+    @Test func `another type of attributes has tokens of its own`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow(attributesType: "FlightAttributes")
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await world.counts().ineligible[.noToken] == 1)
+        }
+    }
+}

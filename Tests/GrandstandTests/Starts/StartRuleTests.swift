@@ -1,0 +1,109 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// The pure rules of starts: when, in which form, in which language, with which bytes.
+struct StartRuleTests {
+    private static let noon = Date(timeIntervalSince1970: 1_795_300_000)
+
+    private static func start(at: Date? = nil, until: Date? = nil) -> StartDeclaration {
+        StartDeclaration(
+            at: at, until: until, attributesType: "M\"", attributes: Array(#"{ "a" : 1.0 }"#.utf8),
+            alert: Array(#"{"title":"t"}"#.utf8))
+    }
+
+    @Test func `a window is the declared one, the event's, or four hours`() {
+        let (noon, hour) = (Self.noon, 3_600.0)
+        func window(
+            _ start: StartDeclaration, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil
+        ) -> [Double]? {
+            StartWindow(start, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt).map {
+                [$0.from, $0.until].map { $0.timeIntervalSince(noon) / hour }
+            }
+        }
+        let later = noon.addingTimeInterval(hour)
+        #expect(window(Self.start()) == nil)
+        #expect(window(Self.start(at: noon)) == [0, 4])
+        #expect(window(Self.start(at: noon, until: later)) == [0, 1])
+        #expect(window(Self.start(at: noon), later, noon.addingTimeInterval(2 * hour)) == [0, 2])
+        #expect(window(Self.start(), noon, later) == [0, 1])
+        #expect(window(Self.start(at: later), nil, noon) == [1, 5])
+        #expect(window(Self.start(at: later), askedAt: noon) == [0, 4])
+        #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
+    }
+
+    @Test(arguments: [
+        ("17.1", true, true, StartForm.ineligible(.system)), ("17.2", true, true, .plain), ("17.7", true, true, .plain),
+        ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),
+        ("18", true, false, .ineligible(.noToken)), ("9.9", false, false, .ineligible(.system)),
+    ])
+    func `the system, the switch and the token decide the form`(
+        version: String, enabled: Bool, hasToken: Bool, form: StartForm
+    ) throws {
+        let system = try #require(SystemVersion(version))
+        #expect(
+            StartForm(systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .channel)
+                == form)
+        let tokens = StartForm(
+            systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .tokens)
+        #expect(tokens == (form == .channel ? .token : form))
+    }
+
+    @Test(arguments: [
+        ("de-Latn-AT-x-rapid", "de-Latn-AT"), ("de-Latn-AT", "de-Latn-AT"), ("de-Latn-CH", "de-Latn"), ("DE_CH", "de"),
+        ("de", "de"), ("pt-BR", nil), ("d", nil), ("", nil), ("zh-a-x-y", "zh"), ("zh-a", "zh"),
+    ])
+    func `an alert is found for a language, the longest tag first`(locale: String, tag: String?) {
+        let tags = ["de", "de-latn", "de-Latn-AT", "zh"]
+        let alerts = LocaleLookup(Dictionary(uniqueKeysWithValues: tags.map { ($0.lowercased(), $0.lowercased()) }))
+        #expect(alerts.value(for: locale) == tag?.lowercased())
+    }
+
+    @Test func `a push is assembled around the organiser's bytes`() {
+        var payload = StartPayload(Self.start(), contentState: Array(#"{"s": [1]}"#.utf8))
+        let head =
+            #"{"aps":{"timestamp":1795300000,"event":"start","attributes-type":"M\"","attributes":{ "a" : 1.0 },"#
+        let middle = #""content-state":{"s": [1]},"alert":{"title":"t"}"#
+        func text(_ input: StartPayload.Input) -> String {
+            String(decoding: payload.body(timestamp: 1_795_300_000, input: input), as: UTF8.self)
+        }
+        #expect(text(.none) == head + middle + "}}")
+        #expect(text(.token) == head + middle + #","input-push-token":1}}"#)
+        payload.staleDate = 1_795_303_600
+        payload.relevanceScore = Array("0.50".utf8)
+        #expect(
+            text(.channel("a/b+=="))
+                == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
+    }
+
+    @Test func `a size is that with the longest alert`() {
+        let payload = StartPayload(Self.start(), contentState: Array("{}".utf8))
+        let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
+        let long = Array(#"{"title":"twelve more.."}"#.utf8)
+        #expect(payload.size([long, [1]], timestamp: 1_795_300_000, input: .token) == plain + 12)
+        #expect(payload.size([[1]], timestamp: 1_795_300_000, input: .token) == plain)
+    }
+
+    @Test func `reports of audiences make one of the event`() {
+        func report(_ state: StartReport.State, _ startedAt: Double? = nil, _ finishedAt: Double? = nil) -> StartReport
+        {
+            var counts = StartReport.Counts()
+            counts.followers = 2
+            counts.ineligible = [.noToken: 1]
+            return StartReport(
+                state: state, startedAt: startedAt.map { Self.noon.addingTimeInterval($0) },
+                finishedAt: finishedAt.map { Self.noon.addingTimeInterval($0) }, counts: counts, byReason: ["A": 1])
+        }
+        let all = StartReport(of: [report(.done, 1, 5), report(.running, 2), report(.scheduled)])
+        #expect(all.state == .running)
+        #expect(all.startedAt == Self.noon.addingTimeInterval(1))
+        #expect(all.finishedAt == nil)
+        #expect(all.counts.followers == 6)
+        #expect(all.counts.ineligible == [.noToken: 3])
+        #expect(all.byReason == ["A": 3])
+        #expect(
+            StartReport(of: [report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == Self.noon.addingTimeInterval(5))
+        #expect(StartReport(of: [report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
+    }
+}

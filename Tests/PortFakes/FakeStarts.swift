@@ -1,0 +1,36 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+
+/// Starts, as `StartStore` has them for people; nothing is claimed.
+package struct FakeStarts: StartStore {
+    package typealias Report = (audience: Audience, report: StartReport)
+
+    package var ask: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
+    package var halt: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
+    package var tell: @Sendable (EventKey, AppReach) throws -> [Report]? = { _, _ in throw Unasked() }
+    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<TopicFollowers> = { _, _ in
+        throw Unasked()
+    }
+
+    package init() {}
+
+    package func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        try ask(key, reach)
+    }
+    package func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        try halt(key, reach)
+    }
+    package func report(of key: EventKey, within reach: AppReach, now: Date) async throws -> [Report]? {
+        try tell(key, reach)
+    }
+    package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+        try list(app, page)
+    }
+    package func claim(_ claim: StartClaim) async throws -> [StartShard] { throw Unasked() }
+    package func settle(
+        _ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date
+    ) async throws { throw Unasked() }
+    package func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws { throw Unasked() }
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? { throw Unasked() }
+}
