@@ -51,7 +51,7 @@ enum LaneRows {
         select l.id as lane, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
             c.channel_id, coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages,
             l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
-        from lanes l left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
+        from lanes l left join channels c on c.id = l.channel
         where l.id = any(\(ids)) order by l.id
         """
     }

@@ -54,7 +54,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     /// Rows from which a statement is planned anew for each use.
-    static let bulk = 10
+    private static let bulk = 10
 
     /// For the rest of the transaction: statements with many rows are planned for the tables as they are now. A cached
     /// plan was made while there was little in them, and then reading all of a table is as good as looking a row up:
@@ -66,12 +66,10 @@ package struct PostgresOutbox: Outbox {
     /// and with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
-        select set_config('plan_cache_mode', \(planCacheMode(isBulk: rows >= bulk)), true),
+        select set_config('plan_cache_mode', \(rows >= bulk ? "force_custom_plan" : "force_generic_plan"), true),
             set_config('enable_hashjoin', \(rows >= bulk ? "on" : "off"), true)
         """
     }
-
-    static func planCacheMode(isBulk: Bool) -> String { isBulk ? "force_custom_plan" : "force_generic_plan" }
 
     package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? {
         let rows = try await calls.query(
