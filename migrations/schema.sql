@@ -83,6 +83,13 @@ CREATE TYPE public.key_scope AS ENUM (
     'device'
 );
 
+CREATE TYPE public.lane_kind AS ENUM (
+    'channel',
+    'crowd',
+    'infrequent',
+    'token'
+);
+
 CREATE TYPE public.reconciliation_alarm AS ENUM (
     'capability-off',
     'list-incomplete',
@@ -305,8 +312,9 @@ CREATE FUNCTION public.tell_of_replaced_channel() RETURNS trigger
 declare
     earlier channels;
 begin
-    select * into earlier from channels c
-    where c.event_key = new.event_key and c.bundle_id = new.bundle_id and c.environment = new.environment
+    -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
+    select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
+    where c.bundle_id = new.bundle_id and c.environment = new.environment
         and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
@@ -391,6 +399,7 @@ CREATE TABLE public.activities (
     channel_id text,
     in_crowd boolean GENERATED ALWAYS AS (((update_token IS NOT NULL) AND (suspect_since IS NULL) AND (channel_id IS NULL) AND (state = ANY (ARRAY['active'::public.activity_state, 'stale'::public.activity_state])))) STORED NOT NULL,
     reported_at timestamp with time zone NOT NULL,
+    frequent boolean DEFAULT true NOT NULL,
     CONSTRAINT activities_update_token_check CHECK (((length(update_token) >= 1) AND (length(update_token) <= 512)))
 );
 
@@ -565,6 +574,20 @@ CREATE TABLE public.channels (
     CONSTRAINT channels_check3 CHECK (((doubted_at IS NULL) = (examine_at IS NULL)))
 );
 
+CREATE TABLE public.crowd_joins (
+    activity bigint NOT NULL,
+    lane bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.crowds (
+    lane bigint NOT NULL,
+    event_key text NOT NULL,
+    app integer NOT NULL,
+    kind public.lane_kind NOT NULL,
+    CONSTRAINT crowds_kind_check CHECK ((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])))
+);
+
 CREATE TABLE public.deliveries (
     id bigint NOT NULL,
     broadcast_id uuid NOT NULL,
@@ -590,6 +613,7 @@ CREATE TABLE public.deliveries (
     content_bytes integer,
     alert_bytes integer,
     plain_priority smallint,
+    fan_out json,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_plain_priority_check CHECK ((plain_priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -698,7 +722,11 @@ CREATE TABLE public.lanes (
     closed_at timestamp with time zone,
     newest_broadcast uuid,
     is_urgent boolean DEFAULT false NOT NULL,
-    stored_until timestamp with time zone
+    stored_until timestamp with time zone,
+    kind public.lane_kind DEFAULT 'channel'::public.lane_kind NOT NULL,
+    shard_due_at timestamp with time zone,
+    CONSTRAINT lanes_check CHECK (((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])) OR (shard_due_at IS NULL))),
+    CONSTRAINT lanes_check1 CHECK (((kind = ANY (ARRAY['channel'::public.lane_kind, 'token'::public.lane_kind])) OR (due_at IS NULL)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -981,6 +1009,15 @@ ALTER TABLE ONLY public.broadcasts
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.crowd_joins
+    ADD CONSTRAINT crowd_joins_pkey PRIMARY KEY (activity);
+
+ALTER TABLE ONLY public.crowds
+    ADD CONSTRAINT crowds_event_key_app_kind_key UNIQUE (event_key, app, kind);
+
+ALTER TABLE ONLY public.crowds
+    ADD CONSTRAINT crowds_pkey PRIMARY KEY (lane);
+
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
 
@@ -1071,7 +1108,7 @@ ALTER TABLE ONLY public.webhook_settlements
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
-CREATE INDEX activities_in_crowds ON public.activities USING btree (app, event_key, id) WHERE in_crowd;
+CREATE INDEX activities_in_crowds ON public.activities USING btree (app, event_key, frequent, id) WHERE in_crowd;
 
 CREATE INDEX activities_of_events ON public.activities USING btree (event_key);
 
@@ -1109,6 +1146,8 @@ CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (ev
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
+CREATE INDEX crowd_joins_due ON public.crowd_joins USING btree (due_at);
+
 CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
 
 CREATE INDEX deliveries_pending ON public.deliveries USING btree (lane, id) WHERE (settled_at IS NULL);
@@ -1130,6 +1169,8 @@ CREATE INDEX installations_by_sight ON public.installations USING btree (seen_at
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
 
@@ -1153,7 +1194,7 @@ CREATE INDEX webhooks_listed ON public.webhooks USING btree (created_at, id);
 
 CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
-CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
+CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
 
 CREATE TRIGGER announce_lookup AFTER UPDATE OF state, channel_id ON public.channels FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.channel_id IS DISTINCT FROM new.channel_id))) EXECUTE FUNCTION public.announce_channel();
 
@@ -1236,6 +1277,18 @@ ALTER TABLE ONLY public.channels
 
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.crowd_joins
+    ADD CONSTRAINT crowd_joins_activity_fkey FOREIGN KEY (activity) REFERENCES public.activities(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.crowd_joins
+    ADD CONSTRAINT crowd_joins_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
+
+ALTER TABLE ONLY public.crowds
+    ADD CONSTRAINT crowds_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.crowds
+    ADD CONSTRAINT crowds_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_broadcast_id_fkey FOREIGN KEY (broadcast_id) REFERENCES public.broadcasts(id) ON DELETE CASCADE;
