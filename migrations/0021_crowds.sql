@@ -27,6 +27,15 @@ create table crowds (
     unique (event_key, app, kind)
 );
 
+-- Every lane that an event's broadcasts go to: its audiences' in their order, then the crowds. An audience that is reached
+-- by tokens only has its crowd's lane, which stands here once.
+create view event_lanes as
+    select event_key, bundle_id, environment, lane, position from audiences
+    union all
+    select c.event_key, ae.bundle_id, ae.environment, c.lane, 1000000
+    from crowds c join app_environments ae on ae.id = c.app
+    where not exists (select from audiences u where u.lane = c.lane);
+
 -- How far a crowd's message has got (FanOut).
 alter table deliveries add column fan_out json;
 

@@ -629,6 +629,25 @@ ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE VIEW public.event_lanes AS
+ SELECT audiences.event_key,
+    audiences.bundle_id,
+    audiences.environment,
+    audiences.lane,
+    audiences."position"
+   FROM public.audiences
+UNION ALL
+ SELECT c.event_key,
+    ae.bundle_id,
+    ae.environment,
+    c.lane,
+    1000000 AS "position"
+   FROM (public.crowds c
+     JOIN public.app_environments ae ON ((ae.id = c.app)))
+  WHERE (NOT (EXISTS ( SELECT
+           FROM public.audiences u
+          WHERE (u.lane = c.lane))));
+
 CREATE TABLE public.event_starts (
     event_key text NOT NULL,
     at timestamp with time zone,

@@ -1,8 +1,43 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One message of a broadcast on its way to one channel.
+/// One message of a broadcast on its way to one channel, or to a crowd of tokens.
 package struct Delivery: Sendable, Hashable {
+    /// What has become of a crowd's message, token by token.
+    package struct Counts: Sendable, Hashable {
+        package var total = 0
+        /// APNs said 200.
+        package var accepted = 0
+        /// Refused for good.
+        package var rejected = 0
+        /// Their tokens were no good any more.
+        package var gone = 0
+        package var pending = 0
+
+        package init() {}
+
+        /// - Parameter isSettled: whether the message is: who was not reached by then will not be.
+        package init(_ fanOut: FanOut, isSettled: Bool) {
+            total = fanOut.total
+            accepted = fanOut.accepted
+            rejected = fanOut.rejected
+            gone = fanOut.gone
+            pending = isSettled ? 0 : fanOut.pending
+        }
+
+        package static func + (one: Self, other: Self) -> Self {
+            var sum = one
+            sum.total += other.total
+            sum.accepted += other.accepted
+            sum.rejected += other.rejected
+            sum.gone += other.gone
+            sum.pending += other.pending
+            return sum
+        }
+    }
+
+    /// `nil`: it goes to a channel.
+    package var counts: Counts?
     package var bundleID: BundleID
     package var environment: APNsEnvironment
     /// The channel it was last sent to, or will be; `nil` while none exists.
@@ -23,10 +58,12 @@ package struct Delivery: Sendable, Hashable {
     package var settledAt: Date?
 
     package init(
-        bundleID: BundleID, environment: APNsEnvironment, channelID: String?, state: State, attempts: Int,
+        counts: Counts? = nil, bundleID: BundleID, environment: APNsEnvironment, channelID: String?, state: State,
+        attempts: Int,
         priority: APNsPriority, apnsExpiration: Int, timestamp: Int?, apnsRequestID: UUID, apnsUniqueID: String?,
         reason: String?, nextAttemptAt: Date?, settledAt: Date?
     ) {
+        self.counts = counts
         self.bundleID = bundleID
         self.environment = environment
         self.channelID = channelID
@@ -40,6 +77,17 @@ package struct Delivery: Sendable, Hashable {
         self.reason = reason
         self.nextAttemptAt = nextAttemptAt
         self.settledAt = settledAt
+    }
+
+    /// The same message to the rest of an audience's crowd: one entry for both.
+    func joined(_ other: Delivery) -> Delivery {
+        // What is not settled yet says more than what is.
+        var joined = state.isSettled && !other.state.isSettled ? other : self
+        joined.counts = (counts ?? Counts()) + (other.counts ?? Counts())
+        joined.attempts = max(attempts, other.attempts)
+        joined.settledAt = joined.state.isSettled ? [settledAt, other.settledAt].compactMap(\.self).max() : nil
+        joined.priority = max(priority, other.priority)
+        return joined
     }
 
     /// Where a delivery stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
@@ -68,5 +116,20 @@ package struct Delivery: Sendable, Hashable {
             case .accepted, .superseded, .expired, .rejected, .cancelled: true
             }
         }
+    }
+}
+
+extension [Delivery] {
+    /// With one entry for each crowd: people who want few pushes have a lane of their own, which is nobody's business.
+    package var withCrowdsJoined: [Delivery] {
+        var joined: [Delivery] = []
+        for delivery in self {
+            let index = joined.firstIndex {
+                delivery.counts != nil && $0.counts != nil && $0.bundleID == delivery.bundleID
+                    && $0.environment == delivery.environment
+            }
+            if let index { joined[index] = joined[index].joined(delivery) } else { joined.append(delivery) }
+        }
+        return joined
     }
 }

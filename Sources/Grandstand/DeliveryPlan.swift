@@ -14,6 +14,7 @@ package struct DeliveryPlan: Sendable, Hashable {
     package var priority: APNsPriority
     /// When the server stops trying.
     package var expiresAt: Date
+    private let expiration: Expiration
     /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
     package var ringsUntil: Date?
     package var items: [Item]
@@ -63,6 +64,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         }
 
         payload = request.payload
+        self.expiration = expiration
         priority = request.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
         expiresAt = expiration.deadline(now: now)
         if payload.alert != nil {
@@ -72,6 +74,26 @@ package struct DeliveryPlan: Sendable, Hashable {
             Item(audience: $0, apnsExpiration: expiration.header(for: $0.storagePolicy, now: now))
         }
         warnings = Self.warnings(for: payload)
+    }
+
+    /// The message to those of an audience who are reached by token: APNs keeps the newest of them for a device that is
+    /// offline, as a channel with `mostRecentMessageStored` does.
+    package func item(forTokensOf audience: Audience) -> Item {
+        Item(audience: audience, apnsExpiration: expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+    }
+
+    /// APNs takes less for a token than for a channel (docs/apns.md section 4).
+    ///
+    /// - Throws: `payload-too-large`.
+    package func refuseWhatNoTokenTakes() throws(Problem) {
+        let size = payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
+        guard size > APNsLimits.devicePayload else { return }
+        throw Problem(
+            .payloadTooLarge,
+            "The message to APNs would have \(size) bytes, and activities of this event are reached by token: Apple takes "
+                + "\(APNsLimits.devicePayload) there. Shorten contentState or alert by "
+                + "\(size - APNsLimits.devicePayload) bytes.",
+            members: [("size", .integer(size)), ("limit", .integer(APNsLimits.devicePayload))])
     }
 
     private static func choose(

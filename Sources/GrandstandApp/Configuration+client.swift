@@ -8,6 +8,10 @@ extension Configuration {
     /// the pool grows as they are filled.
     var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
 
+    /// Pushes to devices under way at a time, in one environment: half as many, so that a million starts leave a goal the
+    /// processor, too.
+    var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
+
     /// What a client of APNs is made with.
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)

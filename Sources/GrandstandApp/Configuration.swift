@@ -65,6 +65,8 @@ package struct Configuration: Sendable {
     package var requestTimeout: Duration
     /// Seconds between two messages of one lane; 0: none.
     package var laneInterval: TimeInterval
+    /// The same for activities reached by token whose owners switched frequent pushes off; alerts do not wait.
+    package var infrequentInterval: TimeInterval
     /// Seconds for which an alert rings when its organiser does not say.
     package var alertFreshness: TimeInterval
     /// How long events hold their channels.
@@ -138,6 +140,7 @@ extension Configuration {
         connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64, of: "connections") ?? 2
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
+        infrequentInterval = try settings.seconds("GRANDSTAND_INFREQUENT_INTERVAL", in: 0...3_600) ?? 60
         alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
         tenure = ChannelTenure(
             retireAfter: try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400,

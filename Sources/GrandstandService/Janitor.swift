@@ -5,7 +5,7 @@ internal import ServiceLifecycle
 
 /// Forgets history that is older than it is to be kept, in small steps, so that nobody waits for it.
 package struct Janitor: Service {
-    private let history: any History
+    private let history: any PrunableStore
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -29,7 +29,7 @@ package struct Janitor: Service {
     }
 
     package init(
-        history: any History, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
+        history: any PrunableStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.history = history
         self.settings = settings

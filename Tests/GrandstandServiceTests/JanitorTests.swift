@@ -8,7 +8,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct JanitorTests {
     /// So many old broadcasts; takes down what it is asked.
-    private final class Attic: History {
+    private final class Attic: PrunableStore {
         let state: Mutex<(left: Int, cutoffs: [Date])>
         private let fails: Bool
 

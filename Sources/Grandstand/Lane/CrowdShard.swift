@@ -14,7 +14,8 @@ package struct CrowdShard: PushShard, Hashable {
         }
     }
 
-    package var delivery: Int
+    /// `nil`: the members came late, and get the newest content by itself.
+    package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
     /// The whole JSON body, the same for everybody.
@@ -31,7 +32,7 @@ package struct CrowdShard: PushShard, Hashable {
     package var isLast: Bool
 
     package init(
-        delivery: Int, lane: Int, address: APNsAddress, body: [UInt8], priority: APNsPriority, expiration: Int,
+        delivery: Int?, lane: Int, address: APNsAddress, body: [UInt8], priority: APNsPriority, expiration: Int,
         attempts: Int, expiresAt: Date, members: [Member], cursor: Int?, isLast: Bool
     ) {
         self.delivery = delivery

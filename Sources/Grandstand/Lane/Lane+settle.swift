@@ -50,6 +50,35 @@ extension Lane {
         return effect
     }
 
+    /// Records what became of a shard of the message under way, and gives the lane back. The rest of the message waits,
+    /// and gives way to newer state like any other: who was not reached yet gets that instead.
+    ///
+    /// - Parameter again: when those may be tried again that APNs did not take.
+    /// - Returns: whether the lease still was the replica's.
+    package mutating func settle(
+        _ progress: FanOut.Progress, of delivery: Int, by replica: UUID, again: Date, at now: Date
+    ) -> Bool {
+        guard let index = underWay(delivery, replica), var fanOut = messages[index].fanOut else { return false }
+        fanOut.advance(by: progress)
+        messages[index].fanOut = fanOut
+        messages[index].reason = progress.reason ?? messages[index].reason
+        if fanOut.isDone {
+            let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
+            messages[index].settle(isRefused ? .rejected : .accepted, at: now)
+        } else {
+            messages[index].state = unsent
+            if case .again = fanOut.next { messages[index].nextAttemptAt = again }
+        }
+        giveBack(at: now)
+        return true
+    }
+
+    /// Takes down how many a message that begins has before it.
+    package mutating func begin(_ fanOut: FanOut, of delivery: Int) {
+        guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
+        messages[index].fanOut = fanOut
+    }
+
     /// Gives the lane back unsent: the attempt was none.
     ///
     /// - Returns: whether the lease still was the replica's.

@@ -53,7 +53,7 @@ extension Lane {
         lease = nil
         for index in messages.indices where messages[index].state == .sending { messages[index].state = unsent }
         giveWay(at: now)
-        guard let channel, channel.takesMessages, let time = sendable(at: now), time <= now,
+        guard takesMessages, let time = sendable(at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled })
         else { return nil }
         let form = form(of: messages[index], at: now)
@@ -71,13 +71,30 @@ extension Lane {
         messages[index].state = .sending
         messages[index].attempts += 1
         messages[index].nextAttemptAt = nil
-        messages[index].channelID = channel.channelID
+        messages[index].channelID = channel?.channelID
         messages[index].contentOf = form.contentOf
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(claim.laneInterval))
+        if kind.isCrowd {
+            fanOut(index, isNew: form.hasNewTimestamp, claim)
+        } else {
+            pace(claim.laneInterval, from: now)
+        }
         return messages[index]
+    }
+
+    /// A message to a crowd goes out in shards: the interval counts from its first.
+    private mutating func fanOut(_ index: Int, isNew: Bool, _ claim: LaneClaim) {
+        messages[index].fanOut = messages[index].fanOut ?? FanOut()
+        if isNew { pace(kind == .infrequent ? claim.infrequentInterval : claim.laneInterval, from: claim.at) }
+        if kind == .infrequent, !messages[index].alerting {
+            messages[index].priority = min(messages[index].priority, .powerAware)
+        }
+    }
+
+    private mutating func pace(_ interval: TimeInterval, from now: Date) {
+        readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(interval))
     }
 
     /// Alerts between the head and the newest message have its content from then on: an older one must not follow it.

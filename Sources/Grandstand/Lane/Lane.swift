@@ -1,11 +1,26 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The messages of one channel, in order: at most one is under way, and the newest state wins.
+/// The messages of one channel, or of one crowd of tokens, in order: at most one is under way, and the newest state wins.
 ///
 /// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
 /// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else writes the row.
 package struct Lane: Sendable, Hashable {
+    /// Whom a lane's messages go to.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A channel: a message is one request.
+        case channel
+        /// Activities that have a token and no channel: a message goes out in shards (`FanOut`).
+        case crowd
+        /// Of those, the ones of people who switched frequent pushes off: what does not ring goes at priority 5, and at
+        /// most once in `LaneClaim.infrequentInterval`.
+        case infrequent
+        /// One token of a team's own: a message is one request.
+        case token
+
+        package var isCrowd: Bool { self == .crowd || self == .infrequent }
+    }
+
     /// The channel that its messages go to.
     package struct Channel: Sendable, Hashable {
         package var id: UUID
@@ -34,6 +49,7 @@ package struct Lane: Sendable, Hashable {
     }
 
     package let id: Int
+    package let kind: Kind
     package internal(set) var audience: Audience
     /// `nil`: none yet, or none any more.
     package var channel: Channel?
@@ -54,11 +70,13 @@ package struct Lane: Sendable, Hashable {
     package var storedUntil: Date?
 
     package init(
-        id: Int, audience: Audience, channel: Channel?, lease: Lease? = nil, messages: [LaneMessage] = [],
+        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?, lease: Lease? = nil,
+        messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
         newest: UUID? = nil, storedUntil: Date? = nil
     ) {
         self.id = id
+        self.kind = kind
         self.audience = audience
         self.channel = channel
         self.lease = lease
@@ -94,12 +112,18 @@ package struct Lane: Sendable, Hashable {
         return min(expiry, sendable(at: now) ?? expiry)
     }
 
+    /// Whether there is somebody to send to: tokens always are.
+    package var isConnected: Bool { kind != .channel || channel != nil }
+
+    /// Whether messages may be sent now.
+    package var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
+
     /// When the head may go, as far as is known; `nil`: there is none, or no channel.
     func sendable(at now: Date) -> Date? {
-        guard let head, let channel else { return nil }
-        guard channel.takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
+        guard let head, isConnected else { return nil }
+        guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
         let form = form(of: head, at: now)
-        var time = max(now, readyAt ?? now)
+        var time = max(now, isPaced(head, form, at: now) ? readyAt ?? now : now)
         // What changed since the last attempt does not wait for its repetition.
         if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
@@ -107,6 +131,13 @@ package struct Lane: Sendable, Hashable {
             time = max(time, Date(timeIntervalSince1970: Double(lastTimestamp - Self.timestampLead + 1)))
         }
         return time
+    }
+
+    /// Whether the head waits for the lane's interval: the next shard of a message that has begun does not, nor does an
+    /// alert for people who want few pushes.
+    private func isPaced(_ head: LaneMessage, _ form: Form, at now: Date) -> Bool {
+        if head.fanOut != nil, !form.hasNewTimestamp { return false }
+        return kind != .infrequent || !head.rings(at: now)
     }
 
     /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
@@ -127,5 +158,5 @@ package struct Lane: Sendable, Hashable {
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }
 
     /// The state of a message that waits to be sent.
-    var unsent: Delivery.State { channel == nil ? .waiting : .queued }
+    var unsent: Delivery.State { isConnected ? .queued : .waiting }
 }

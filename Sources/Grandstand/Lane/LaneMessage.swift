@@ -44,6 +44,8 @@ package struct LaneMessage: Sendable, Hashable {
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
+    /// How far it has got, of a crowd's message that was begun.
+    package var fanOut: FanOut?
 
     package init(
         id: Int? = nil, broadcast: UUID, state: Delivery.State = .queued, isEnd: Bool = false,
@@ -52,7 +54,7 @@ package struct LaneMessage: Sendable, Hashable {
         nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
         contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
-        alertBytes: Int? = nil
+        alertBytes: Int? = nil, fanOut: FanOut? = nil
     ) {
         self.id = id
         self.broadcast = broadcast
@@ -79,6 +81,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.contentSent = contentSent
         self.contentBytes = contentBytes
         self.alertBytes = alertBytes
+        self.fanOut = fanOut
     }
 
     /// The broadcast whose content it goes with.

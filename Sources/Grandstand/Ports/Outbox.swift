@@ -108,10 +108,12 @@ package struct LaneClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// Seconds before a lane's next message may be claimed.
     package var laneInterval: TimeInterval
+    /// The same for people who switched frequent pushes off, and for what does not ring.
+    package var infrequentInterval: TimeInterval
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,
-        laneInterval: TimeInterval
+        laneInterval: TimeInterval, infrequentInterval: TimeInterval = 60
     ) {
         self.environment = environment
         self.limit = limit
@@ -119,6 +121,7 @@ package struct LaneClaim: Sendable, Hashable {
         self.at = at
         self.leasedUntil = leasedUntil
         self.laneInterval = laneInterval
+        self.infrequentInterval = infrequentInterval
     }
 }
 

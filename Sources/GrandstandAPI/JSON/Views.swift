@@ -128,6 +128,8 @@ extension Broadcast: JSONWritable {
 extension Delivery: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
+            object.member("kind", counts == nil ? "channel" : "tokens")
+            if let counts { object.member("counts", counts) }
             object.member("bundleId", bundleID.rawValue)
             object.member("environment", environment.rawValue)
             object.member("channelId", channelID)
@@ -141,6 +143,18 @@ extension Delivery: JSONWritable {
             object.member("reason", reason)
             object.member("nextAttemptAt", nextAttemptAt)
             object.member("settledAt", settledAt)
+        }
+    }
+}
+
+extension Delivery.Counts: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("total", total)
+            object.member("accepted", accepted)
+            object.member("rejected", rejected)
+            object.member("gone", gone)
+            object.member("pending", pending)
         }
     }
 }

@@ -59,7 +59,7 @@ struct ServerLoops: Sendable {
                     lease: Self.laneLease, drain: configuration.drain),
                 now: now, mayClaim: mayClaim, logger: logger)
         }
-        func janitor(_ history: any History, keep: TimeInterval, of things: String) -> Janitor {
+        func janitor(_ history: any PrunableStore, keep: TimeInterval, of things: String) -> Janitor {
             Janitor(history: history, settings: .init(keep: keep, of: things), now: now, logger: logger)
         }
         members =

@@ -10,6 +10,7 @@ struct ServerStores: Sendable {
     let events: PostgresEventStore
     let starts: PostgresStartStore
     let outbox: PostgresOutbox
+    let crowds: PostgresCrowdStore
     /// Leads acceptance to the dispatchers of this process.
     let departures: LocalDepartures
     let keys: CachedKeyStore
@@ -43,6 +44,10 @@ struct ServerStores: Sendable {
             Database(session.outboxPool, sharing: store), calls: bulkSessions,
             dispatch: Database(session.dispatchPool, sharing: store), departures: departures,
             outages: OutageLog("the loops could not be woken; they look by themselves", logger))
+        crowds = PostgresCrowdStore(
+            store,
+            intervals: .init(
+                frequent: configuration.laneInterval, infrequent: configuration.infrequentInterval))
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)

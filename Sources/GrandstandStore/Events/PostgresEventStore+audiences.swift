@@ -61,7 +61,7 @@ extension PostgresEventStore {
         try await connection.query(
             """
             select from lanes where id = any(array(
-                select lane from audiences where event_key = \(key)
+                select lane from event_lanes where event_key = \(key)
                 union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
             order by id for no key update
             """)
@@ -124,8 +124,14 @@ extension PostgresEventStore {
     /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
     private static func remove(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
+        let rows = try await connection.query(
+            """
+            select e.lane from audiences u join event_lanes e
+                on e.event_key = u.event_key and \(AudienceColumns.isSame("e", "u"))
+            where u.lane = any(\(lanes))
+            """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
-        try await close(lanes, now: now, on: connection)
+        try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }
 
     /// A channel that was given up and is not retired yet serves its audience again. Any other is made by

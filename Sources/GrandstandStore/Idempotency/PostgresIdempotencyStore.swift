@@ -153,7 +153,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
 }
 
 /// Forgets answers whose time is over.
-extension PostgresIdempotencyStore: History {
+extension PostgresIdempotencyStore: PrunableStore {
     package func prune(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.query(
             """

@@ -35,27 +35,26 @@ extension LaneRows {
     /// Appends messages that were accepted, in order.
     ///
     /// - Returns: the statement; its rows have `id` and `lane`.
-    static func insert(_ rows: [(lane: Int, message: LaneMessage)]) -> PostgresQuery {
-        let (lanes, messages) = (rows.map(\.lane), rows.map(\.message))
-        return """
-            insert into deliveries (broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
-                apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
-                content_before, content_bytes, alert_bytes)
-            select broadcast_id, lane, state::delivery_state, is_end, alerting, rings_until, priority, plain_priority,
-                apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
-                content_before, content_bytes, alert_bytes
-            from unnest(\(messages.map(\.broadcast)), \(lanes), \(messages.map(\.state.rawValue)),
-                \(messages.map(\.isEnd)), \(messages.map(\.alerting)), \(messages.map(\.ringsUntil)),
-                \(messages.map(\.priority.rawValue)), \(messages.map(\.plainPriority.rawValue)),
-                \(messages.map(\.apnsExpiration)), \(messages.map(\.expiresAt)), \(messages.map(\.attempts)),
-                \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.channelID)),
-                \(messages.map(\.reason)), \(messages.map(\.settledAt)), \(messages.map(\.contentBefore)),
-                \(messages.map(\.contentBytes)), \(messages.map(\.alertBytes)))
-                with ordinality as r(broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
-                    apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason,
-                    settled_at, content_before, content_bytes, alert_bytes, place)
-            order by place returning id, lane
-            """
+    static func insert(_ messages: [LaneMessage], in lanes: [Int]) -> PostgresQuery {
+        """
+        insert into deliveries (broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
+            apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
+            content_before, content_bytes, alert_bytes)
+        select broadcast_id, lane, state::delivery_state, is_end, alerting, rings_until, priority, plain_priority,
+            apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
+            content_before, content_bytes, alert_bytes
+        from unnest(\(messages.map(\.broadcast)), \(lanes), \(messages.map(\.state.rawValue)),
+            \(messages.map(\.isEnd)), \(messages.map(\.alerting)), \(messages.map(\.ringsUntil)),
+            \(messages.map(\.priority.rawValue)), \(messages.map(\.plainPriority.rawValue)),
+            \(messages.map(\.apnsExpiration)), \(messages.map(\.expiresAt)), \(messages.map(\.attempts)),
+            \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.channelID)),
+            \(messages.map(\.reason)), \(messages.map(\.settledAt)), \(messages.map(\.contentBefore)),
+            \(messages.map(\.contentBytes)), \(messages.map(\.alertBytes)))
+            with ordinality as r(broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
+                apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason,
+                settled_at, content_before, content_bytes, alert_bytes, place)
+        order by place returning id, lane
+        """
     }
 
     /// `= any(…)` names the rows once more: a cached plan that was made while the table was empty reads by key then, too.
@@ -66,14 +65,16 @@ extension LaneRows {
                 attempts = r.attempts, next_attempt_at = r.next_attempt_at, apns_timestamp = r.apns_timestamp,
                 apns_request_id = r.apns_request_id, apns_unique_id = r.apns_unique_id, channel_id = r.channel_id,
                 reason = r.reason, settled_at = r.settled_at, content_of = r.content_of,
-                content_sent = r.content_sent, content_bytes = r.content_bytes
+                content_sent = r.content_sent, content_bytes = r.content_bytes,
+                fan_out = r.fan_out::json
             from unnest(\(ids), \(messages.map(\.state.rawValue)), \(messages.map(\.alerting)),
                 \(messages.map(\.priority.rawValue)), \(messages.map(\.attempts)), \(messages.map(\.nextAttemptAt)),
                 \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.uniqueID)),
                 \(messages.map(\.channelID)), \(messages.map(\.reason)), \(messages.map(\.settledAt)),
-                \(messages.map(\.contentOf)), \(messages.map(\.contentSent)), \(messages.map(\.contentBytes)))
+                \(messages.map(\.contentOf)), \(messages.map(\.contentSent)), \(messages.map(\.contentBytes)),
+                \(messages.map { $0.fanOut.map(FanOutText.text) }))
                 as r(id, state, alerting, priority, attempts, next_attempt_at, apns_timestamp, apns_request_id,
-                    apns_unique_id, channel_id, reason, settled_at, content_of, content_sent, content_bytes)
+                    apns_unique_id, channel_id, reason, settled_at, content_of, content_sent, content_bytes, fan_out)
             where d.id = r.id and d.id = any(\(ids))
             """
     }
@@ -81,14 +82,16 @@ extension LaneRows {
     private static func update(_ lanes: [Lane], at now: Date) -> PostgresQuery {
         let ids = lanes.map(\.id)
         return """
-            update lanes l set channel = r.channel, due_at = r.due_at, is_urgent = r.is_urgent, leased_by = r.leased_by,
+            update lanes l set channel = r.channel,
+                due_at = case when l.kind in ('channel', 'token') then r.due_at end,
+                shard_due_at = case when l.kind in ('crowd', 'infrequent') then r.due_at end, is_urgent = r.is_urgent, leased_by = r.leased_by,
                 leased_until = r.leased_until, last_timestamp = r.last_timestamp, ready_at = r.ready_at,
                 fenced_at = r.fenced_at, closed_at = r.closed_at, newest_broadcast = r.newest,
                 stored_until = r.stored_until
-            from unnest(\(ids), \(lanes.map(\.channel?.id)), \(lanes.map { $0.due(at: now) }), \(lanes.map(\.isUrgent)),
-                \(lanes.map(\.lease?.replica)), \(lanes.map(\.lease?.until)), \(lanes.map(\.lastTimestamp)),
-                \(lanes.map(\.readyAt)), \(lanes.map(\.fencedAt)), \(lanes.map(\.closedAt)), \(lanes.map(\.newest)),
-                \(lanes.map(\.storedUntil)))
+            from unnest(\(ids), \(lanes.map { $0.channel?.id }), \(lanes.map { $0.due(at: now) }),
+                \(lanes.map(\.isUrgent)), \(lanes.map { $0.lease?.replica }), \(lanes.map { $0.lease?.until }),
+                \(lanes.map(\.lastTimestamp)), \(lanes.map(\.readyAt)), \(lanes.map(\.fencedAt)),
+                \(lanes.map(\.closedAt)), \(lanes.map(\.newest)), \(lanes.map(\.storedUntil)))
                 as r(id, channel, due_at, is_urgent, leased_by, leased_until, last_timestamp, ready_at, fenced_at,
                     closed_at, newest, stored_until)
             where l.id = r.id and l.id = any(\(ids))

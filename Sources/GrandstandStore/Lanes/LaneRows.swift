@@ -48,10 +48,10 @@ enum LaneRows {
 
     private static func rows(_ ids: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
+        select l.id as lane, l.kind, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
             c.channel_id, coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages,
             l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
-        from lanes l left join lateral (select channel_id, state from channels where id = l.channel offset 0) c on true
+        from lanes l left join channels c on c.id = l.channel
         where l.id = any(\(ids)) order by l.id
         """
     }
@@ -63,7 +63,7 @@ enum LaneRows {
                 as dismissal_date,
             d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.next_attempt_at,
             d.apns_timestamp, d.apns_request_id, d.apns_unique_id, d.channel_id, d.reason, d.settled_at,
-            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes
+            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out
         from deliveries d where d.lane = any(\(ids)) and \(condition) order by d.id
         """
     }
@@ -79,7 +79,7 @@ enum LaneRows {
             let id: Int = try row.decode("lane")
             let lease: (replica: UUID?, until: Date?) = (try row.decode("leased_by"), try row.decode("leased_until"))
             return Lane(
-                id: id,
+                id: id, kind: try row.word("kind"),
                 audience: Audience(
                     bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
                     storagePolicy: try row.word("storage_policy")),
@@ -113,6 +113,6 @@ enum LaneRows {
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
             contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
-            alertBytes: try row.decode("alert_bytes"))
+            alertBytes: try row.decode("alert_bytes"), fanOut: try FanOutText.fanOut(row))
     }
 }

@@ -6,7 +6,8 @@ internal import Postgres
 /// What lanes took, made into requests to APNs: contents and addresses are read when it is known what goes.
 struct Outgoing {
     struct Item {
-        let lane: Lane
+        let lane: Int
+        let audience: Audience
         let message: LaneMessage
     }
 
@@ -14,14 +15,16 @@ struct Outgoing {
 
     var isEmpty: Bool { items.isEmpty }
 
-    mutating func add(_ message: LaneMessage, of lane: Lane) { items.append(Item(lane: lane, message: message)) }
+    mutating func add(_ message: LaneMessage, of lane: Lane) {
+        items.append(Item(lane: lane.id, audience: lane.audience, message: message))
+    }
 
     /// The organisers' parts of the messages.
     var contents: PostgresQuery {
-        let ids = Set(items.flatMap { [$0.message.broadcast, $0.message.content] })
+        let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
             select id, event, alert, content_state, stale_date, dismissal_date, relevance_score from broadcasts
-            where id = any(\(ids.sorted { $0.uuidString < $1.uuidString }))
+            where id = any(\(Array(ids)))
             """
     }
 
@@ -33,7 +36,7 @@ struct Outgoing {
 
     /// Where to and with which key, and what APNs is known to want of each app.
     var destinations: PostgresQuery {
-        let apps = Set(items.map(\.lane.audience.app)).sorted { one, other in
+        let apps = Set(items.lazy.map(\.audience.app)).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
         }
         return """
@@ -62,31 +65,64 @@ struct Outgoing {
             destinations[address.app] = (address, try row.decode("wants_expiration"))
         }
         return items.compactMap { item in
-            let (lane, message) = (item.lane, item.message)
-            guard let id = message.id ?? ids[lane.id], let channelID = message.channelID,
-                let timestamp = message.timestamp, let destination = destinations[lane.audience.app],
-                var payload = contents[message.broadcast], let content = contents[message.content]
+            let (audience, message) = (item.audience, item.message)
+            guard let id = message.id ?? ids[item.lane], let channelID = message.channelID,
+                let destination = destinations[audience.app], let body = Self.body(of: message, contents)
             else { return nil }
-            if !message.alerting { payload.alert = nil }
-            if message.contentOf != nil {
-                payload.contentState = content.contentState
-                payload.staleDate = content.staleDate
-                payload.relevanceScore = content.relevanceScore
-            }
             return ClaimedDelivery(
-                id: id, lane: lane.id, address: destination.address, storagePolicy: lane.audience.storagePolicy,
+                id: id, lane: item.lane, address: destination.address, storagePolicy: audience.storagePolicy,
                 message: BroadcastMessage(
-                    channelID: channelID, body: payload.body(timestamp: timestamp), priority: message.priority,
-                    expiration: Self.expiration(of: message, lane, wantsExpiration: destination.wantsExpiration),
+                    channelID: channelID, body: body, priority: message.priority,
+                    expiration: Self.expiration(of: message, audience, wantsExpiration: destination.wantsExpiration),
                     requestID: message.requestID),
                 attempts: message.attempts, expiresAt: message.expiresAt)
         }
     }
 
+    /// A message to tokens: everything but the tokens.
+    struct Push {
+        let delivery: Int
+        let lane: Int
+        let address: APNsAddress
+        let body: [UInt8]
+        let message: LaneMessage
+    }
+
+    /// The messages to tokens.
+    ///
+    /// - Parameters: as of `deliveries`.
+    func pushes(contents: [UUID: BroadcastPayload], destinations rows: PostgresRows) throws -> [Push] {
+        var addresses: [AppEnvironment: APNsAddress] = [:]
+        for row in rows {
+            let address = try PostgresChannelStore.address(row)
+            addresses[address.app] = address
+        }
+        return items.compactMap { item in
+            guard let delivery = item.message.id, let address = addresses[item.audience.app],
+                let body = Self.body(of: item.message, contents)
+            else { return nil }
+            return Push(delivery: delivery, lane: item.lane, address: address, body: body, message: item.message)
+        }
+    }
+
+    /// The body as the message goes now: perhaps without its alert, or with the content of another.
+    private static func body(of message: LaneMessage, _ contents: [UUID: BroadcastPayload]) -> [UInt8]? {
+        guard let timestamp = message.timestamp, var payload = contents[message.broadcast],
+            let content = contents[message.content]
+        else { return nil }
+        if !message.alerting { payload.alert = nil }
+        if message.contentOf != nil {
+            payload.contentState = content.contentState
+            payload.staleDate = content.staleDate
+            payload.relevanceScore = content.relevanceScore
+        }
+        return payload.body(timestamp: timestamp)
+    }
+
     /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
     /// (docs/apns.md C4), the deadline.
-    private static func expiration(of message: LaneMessage, _ lane: Lane, wantsExpiration: Bool) -> Int {
-        guard lane.audience.storagePolicy == .noMessageStored, message.apnsExpiration == 0, wantsExpiration else {
+    private static func expiration(of message: LaneMessage, _ audience: Audience, wantsExpiration: Bool) -> Int {
+        guard audience.storagePolicy == .noMessageStored, message.apnsExpiration == 0, wantsExpiration else {
             return message.apnsExpiration
         }
         return Int(message.expiresAt.timeIntervalSince1970.rounded(.up))

@@ -29,26 +29,27 @@ struct Acceptance {
     /// When it is decided; an item may have come a little earlier.
     let now: Date
     private var targets: [BroadcastTarget: TargetState]
-    /// Every lane of the targets, as it was.
-    private let loaded: [Int: Lane]
-    private var lanes: [Int: Lane]
+    /// Every lane of the targets, as it was, in order of their IDs.
+    private let loaded: [Lane]
+    /// The same as they are now.
+    private var lanes: [Lane]
+    /// Where each stands in them, by its ID.
+    private let places: [Int: Int]
     private(set) var broadcasts: [BroadcastRow] = []
     private var payloads: [UUID: BroadcastPayload] = [:]
-    /// Lanes that took a message.
-    private var reached: Set<Int> = []
-    /// The messages they took, in order of acceptance, those of a broadcast in the order of its event's audiences.
-    private var accepted: [(lane: Int, broadcast: UUID)] = []
+    /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
+    private var accepted: [(place: Int, broadcast: UUID)] = []
     /// What leaves with the commit.
     private(set) var outgoing = Outgoing()
-    /// Whom to wake after the commit.
-    private(set) var topics: Set<WakeTopic> = []
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
+    /// - Parameter lanes: every lane of the targets, in order of their IDs.
     init(targets: [BroadcastTarget: TargetState], lanes: [Lane], now: Date) {
         self.targets = targets
-        loaded = Dictionary(lanes.map { ($0.id, $0) }) { first, _ in first }
-        self.lanes = loaded
+        loaded = lanes
+        self.lanes = lanes
+        places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         self.now = now
     }
 
@@ -61,7 +62,6 @@ struct Acceptance {
             BroadcastRow(
                 id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
                 warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
-        if sendAt != nil { topics.insert(.schedule) }
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
             sendAt: sendAt, isScheduled: sendAt != nil, deliveries: sendAt == nil ? enqueue(id, decided, intake) : [],
@@ -73,38 +73,50 @@ struct Acceptance {
         _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
     }
 
-    private typealias Decision = (plan: DeliveryPlan, lanes: [Int])
+    /// What goes to which lanes, by their places.
+    private typealias Decision = (plan: DeliveryPlan, items: [(place: Int, item: DeliveryPlan.Item)])
 
     private func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
-        let all = target.lanes.compactMap { lanes[$0] }
-        guard intake.reach.covers(eventOf: all.lazy.map(\.audience.bundleID)) else {
+        let all = target.lanes.compactMap { places[$0] }
+        guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
             throw intake.reach.refusal
         }
-        let open = all.filter { $0.fencedAt == nil }
-        let reachesFenced = all.contains { lane in
-            lane.fencedAt != nil && intake.request.audiences?.contains(lane.audience.id) ?? false
+        let open = all.filter { lanes[$0].fencedAt == nil }
+        let reachesFenced = intake.request.audiences.map { chosen in
+            all.contains { lanes[$0].fencedAt != nil && chosen.contains(lanes[$0].audience.id) }
         }
-        guard !target.isOver, !open.isEmpty || all.isEmpty, !reachesFenced else {
+        guard !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
             throw intake.target.over
         }
-        let plan = try plan(intake.request, open.map(\.audience), time)
-        let byAudience = Dictionary(all.map { ($0.audience, $0.id) }) { first, _ in first }
-        return (plan, plan.items.compactMap { byAudience[$0.audience] })
+        let plan = try plan(intake.request, audiences(of: open), time)
+        let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
+        let items = plan.items.flatMap { item in
+            (byAudience[item.audience.id] ?? []).map { place in
+                (place, lanes[place].kind.isCrowd ? plan.item(forTokensOf: item.audience) : item)
+            }
+        }
+        if items.contains(where: { lanes[$0.0].kind.isCrowd }) { try plan.refuseWhatNoTokenTakes() }
+        return (plan, items)
+    }
+
+    /// Whom lanes are for, in their order: a crowd has its audience's channel beside it, or stands alone.
+    private func audiences(of places: [Int]) -> [Audience] {
+        let ofChannels = places.filter { !lanes[$0].kind.isCrowd }.map { lanes[$0].audience }
+        var seen = Set(ofChannels.lazy.map(\.id))
+        return ofChannels
+            + places.filter { lanes[$0].kind.isCrowd }.map { lanes[$0].audience }.filter { seen.insert($0.id).inserted }
     }
 
     private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
         let plan = decided.plan
         payloads[id] = plan.payload
-        let deliveries = zip(plan.items, decided.lanes).compactMap { item, lane -> Delivery? in
-            let message = LaneMessage(id, plan, item, asked: intake.request.priority)
-            lanes[lane]?.accept(message, at: now)
-            reached.insert(lane)
-            accepted.append((lane, id))
-            topics.insert(.lanes(item.audience.environment))
-            return lanes[lane]?.messages.last.map { Delivery($0, item.audience) }
+        let deliveries = decided.items.compactMap { place, item -> Delivery? in
+            lanes[place].accept(LaneMessage(id, plan, item, asked: intake.request.priority), at: now)
+            accepted.append((place, id))
+            return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
         }
         if plan.payload.event == .end {
             endIfOver(intake.target)
@@ -116,12 +128,10 @@ struct Acceptance {
 
     /// A target is over when every audience of it got its end.
     private mutating func endIfOver(_ target: BroadcastTarget) {
-        guard let state = targets[target], state.lanes.allSatisfy({ lanes[$0]?.fencedAt != nil }) else { return }
+        let isOver = targets[target]?.lanes.allSatisfy { id in places[id].map { lanes[$0].fencedAt != nil } ?? false }
+        guard isOver == true else { return }
         targets[target]?.isOver = true
-        if let key = target.eventKey {
-            endedEvents.insert(key.rawValue)
-            topics.insert(.channels)
-        }
+        if let key = target.eventKey { endedEvents.insert(key.rawValue) }
     }
 
     // MARK: Departures
@@ -129,37 +139,51 @@ struct Acceptance {
     /// Takes what leaves with the commit, by the rules of every claim (`Lane.take`): lanes with nothing else pending, as
     /// many as have a place, the urgent first. The others stay queued.
     mutating func depart(by departures: any Departures) {
-        let alone = reached.sorted().compactMap { lanes[$0] }.filter { lane in
-            lane.messages.count { !$0.state.isSettled } == 1 && lane.head?.id == nil
-                && lane.due(at: now).map { $0 <= now } ?? false && lane.channel?.takesMessages ?? false
-        }
-        for (environment, lanes) in Dictionary(grouping: alone, by: \.audience.environment) {
-            guard let claim = departures.claim(lanes.count, in: environment) else { continue }
-            for var lane in (lanes.filter(\.isUrgent) + lanes.filter { !$0.isUrgent }).prefix(claim.limit) {
-                let message = lane.take(claim, requestID: UUID.drawn)
-                self.lanes[lane.id] = lane
-                if let message { outgoing.add(message, of: lane) }
+        let alone = reached.filter { isAlone(lanes[$0]) }
+        for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
+            guard let claim = departures.claim(places.count, in: environment) else { continue }
+            let urgentFirst = places.filter { lanes[$0].isUrgent } + places.filter { !lanes[$0].isUrgent }
+            for place in urgentFirst.prefix(claim.limit) {
+                guard let message = lanes[place].take(claim, requestID: UUID.drawn) else { continue }
+                outgoing.add(message, of: lanes[place])
             }
         }
-        // Where everything that is new departs, nobody needs to look for the rest.
-        let waiting = reached.subtracting(outgoing.items.map(\.lane.id)).compactMap { lanes[$0]?.audience.environment }
-        topics.subtract(Set(APNsEnvironment.allCases).subtracting(waiting).map(WakeTopic.lanes))
+    }
+
+    /// Nothing else waits on the lane, and what does may go now.
+    private func isAlone(_ lane: Lane) -> Bool {
+        lane.pending.count == 1 && lane.head?.id == nil && lane.due(at: now).map { $0 <= now } ?? false
+            && !lane.kind.isCrowd && lane.takesMessages
+    }
+
+    /// Whom to wake after the commit: nobody looks for the rest where everything that is new departs.
+    var topics: Set<WakeTopic> {
+        let departing = Set(outgoing.items.lazy.map(\.lane))
+        let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
+        var topics = Set(waiting.map { WakeTopic.lanes(lanes[$0].audience.environment) })
+        if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
+        if !endedEvents.isEmpty { topics.insert(.channels) }
+        return topics
     }
 
     // MARK: What is written
 
-    /// Messages to append, in order.
-    var appended: [(lane: Int, message: LaneMessage)] {
-        accepted.compactMap { lane, broadcast in
-            lanes[lane]?.messages.last { $0.broadcast == broadcast }.map { (lane, $0) }
+    /// Messages to append, in order, each with its lane.
+    var appended: (lanes: [Int], messages: [LaneMessage]) {
+        let messages = accepted.compactMap { place, broadcast in
+            lanes[place].messages.last { $0.broadcast == broadcast }
         }
+        return (accepted.map { lanes[$0.place].id }, messages)
     }
 
     /// The lanes that took a message, and the same as they were.
     var changes: (lanes: [Lane], loaded: [Lane]) {
-        let ids = reached.sorted()
-        return (ids.compactMap { lanes[$0] }, ids.compactMap { loaded[$0] })
+        let places = reached
+        return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
+
+    /// Places of the lanes that took a message.
+    private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 
     /// What departs, when the transaction is committed.
     ///
@@ -191,8 +215,9 @@ extension LaneMessage {
 }
 
 extension Delivery {
-    fileprivate init(_ message: LaneMessage, _ audience: Audience) {
+    fileprivate init(_ message: LaneMessage, _ audience: Audience, _ kind: Lane.Kind) {
         self.init(
+            counts: kind.isCrowd ? Counts() : nil,
             bundleID: audience.bundleID, environment: audience.environment, channelID: message.channelID,
             state: message.state, attempts: 0, priority: message.priority, apnsExpiration: message.apnsExpiration,
             timestamp: nil, apnsRequestID: message.requestID, apnsUniqueID: nil, reason: nil, nextAttemptAt: nil,

@@ -2,8 +2,8 @@ package import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// `History` in PostgreSQL: the outbox's settled rows.
-package struct PostgresHistory: History {
+/// `PrunableStore` in PostgreSQL: the outbox's settled rows.
+package struct PostgresHistory: PrunableStore {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }

@@ -70,9 +70,9 @@ extension PostgresOutbox {
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return [] }
+        guard !acceptance.broadcasts.isEmpty || !appended.messages.isEmpty else { return [] }
         var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
-        if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
+        if !appended.messages.isEmpty { statements.append(LaneRows.insert(appended.messages, in: appended.lanes)) }
         if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
         let changes = acceptance.changes
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
@@ -101,13 +101,13 @@ extension PostgresOutbox {
             select id, event_key, channel, event::broadcast_event, content_state::json, alert::json, stale_date, dismissal_date,
                 relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
                 case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by
-            from unnest(\(rows.map(\.id)), \(rows.map(\.intake.target.eventKey?.rawValue)),
+            from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
                 \(rows.map(\.intake.target.channel)), \(payloads.map(\.event.rawValue)),
                 \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
                 \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
-                \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map(\.priority?.rawValue)),
+                \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map { $0.priority?.rawValue }),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(AudienceIDs.text) }), \(rows.map(\.warnings.first)),
+                \(requests.map { $0.audiences.map(AudienceIDs.text) }), \(rows.map { $0.warnings.first }),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)))
                 as r(id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,

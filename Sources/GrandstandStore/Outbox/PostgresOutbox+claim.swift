@@ -9,7 +9,9 @@ extension PostgresOutbox {
         claim.at = claim.at.inMicroseconds
         return try await dispatch.transaction {
             [claim] connection -> (loaded: [Lane], lanes: [Lane], outgoing: Outgoing) in
-            let rows = try await connection.pipeline([Self.lockDue(claim)] + LaneRows.loadLocked(Self.lockedLanes))
+            let ids: [Int] = try await connection.query(Self.lockDue(claim)).map { try $0.decode("id") }
+            guard !ids.isEmpty else { return ([], [], Outgoing()) }
+            let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.loadLocked("\(ids)"))
             let loaded = try LaneRows.lanes(rows)
             var (lanes, outgoing) = (loaded, Outgoing())
             for index in lanes.indices {
@@ -74,9 +76,7 @@ extension PostgresOutbox {
     /// leaves is the next claim's, which follows at once. When apps are more than places, chance decides, not the
     /// alphabet.
     ///
-    /// The statement that follows may compare by hashes: it names the rows of every large table it joins.
-    ///
-    /// Which they are goes from one statement of the transaction to the next in a setting, not through this process.
+    /// - Returns: the statement; its rows have `id`.
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
         let now = claim.at
         let environment: PostgresQuery = "\(claim.environment.rawValue)::environment"
@@ -89,7 +89,7 @@ extension PostgresOutbox {
                     (select due_at from lanes where environment = \(environment) and bundle_id = a.bundle_id
                         and not is_urgent and due_at is not null order by due_at limit 1)) <= \(now)
                 order by random()
-            ), locked as materialized (
+            )
             select d.id from ready r cross join lateral (
                 select id from (
                     select id from lanes where environment = \(environment) and bundle_id = r.bundle_id
@@ -102,16 +102,6 @@ extension PostgresOutbox {
                     order by due_at limit r.share for no key update skip locked) other
                 limit r.share) d
             limit \(claim.limit)
-            )
-            select set_config('grandstand.lanes', ids::text, true),
-                set_config('plan_cache_mode',
-                    case when cardinality(ids) >= \(bulk) then \(planCacheMode(isBulk: true))
-                        else \(planCacheMode(isBulk: false)) end, true),
-                set_config('enable_hashjoin', 'on', true)
-            from (select coalesce(array_agg(id), '{}') as ids from locked) l
             """
     }
-
-    /// What `lockDue` found.
-    private static let lockedLanes: PostgresQuery = "(current_setting('grandstand.lanes')::bigint[])"
 }

@@ -11,7 +11,7 @@ extension PostgresOutbox {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         // One statement locks the lanes of both kinds: each in its own order would be no order.
-        let ofEvents: PostgresQuery = "select lane from audiences where event_key = any(\(keys))"
+        let ofEvents: PostgresQuery = "select lane from event_lanes where event_key = any(\(keys))"
         let ofChannels: PostgresQuery = "select id from lanes where channel = any(\(channels))"
         let lanes =
             channels.isEmpty ? ofEvents : keys.isEmpty ? ofChannels : "\(ofEvents) union all \(ofChannels)"
@@ -36,7 +36,7 @@ extension PostgresOutbox {
     }
 
     private static func audiences(_ keys: [String]) -> PostgresQuery {
-        "select event_key, lane from audiences where event_key = any(\(keys)) order by position"
+        "select event_key, lane from event_lanes where event_key = any(\(keys)) order by position, lane"
     }
 
     /// Locks lanes for a transaction that loads them after it has locked channels.

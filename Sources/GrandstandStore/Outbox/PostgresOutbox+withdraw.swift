@@ -64,7 +64,7 @@ extension PostgresOutbox {
         """
         update events e set
             ended_at = case when not exists (
-                select from audiences u join lanes l on l.id = u.lane
+                select from event_lanes u join lanes l on l.id = u.lane
                 where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'

@@ -54,7 +54,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     /// Rows from which a statement is planned anew for each use.
-    static let bulk = 10
+    private static let bulk = 10
 
     /// For the rest of the transaction: statements with many rows are planned for the tables as they are now. A cached
     /// plan was made while there was little in them, and then reading all of a table is as good as looking a row up:
@@ -66,12 +66,10 @@ package struct PostgresOutbox: Outbox {
     /// and with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
-        select set_config('plan_cache_mode', \(planCacheMode(isBulk: rows >= bulk)), true),
+        select set_config('plan_cache_mode', \(rows >= bulk ? "force_custom_plan" : "force_generic_plan"), true),
             set_config('enable_hashjoin', \(rows >= bulk ? "on" : "off"), true)
         """
     }
-
-    static func planCacheMode(isBulk: Bool) -> String { isBulk ? "force_custom_plan" : "force_generic_plan" }
 
     package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? {
         let rows = try await calls.query(
@@ -114,7 +112,7 @@ package struct PostgresOutbox: Outbox {
             """
             select d.broadcast_id, l.bundle_id, l.environment, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
-                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at
+                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out
             from deliveries d join lanes l on l.id = d.lane left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)
@@ -122,6 +120,7 @@ package struct PostgresOutbox: Outbox {
         for row in deliveryRows {
             deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
         }
+        deliveries = deliveries.mapValues(\.withCrowdsJoined)
         return try rows.map { row in
             let id: UUID = try row.decode("id")
             return Broadcast(
@@ -134,9 +133,13 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static func delivery(_ row: PostgresRow) throws -> Delivery {
-        Delivery(
+        let state: Delivery.State = try row.word("state")
+        let isCrowd = try row.word("kind", as: Lane.Kind.self).isCrowd
+        let fanOut = try FanOutText.fanOut(row) ?? FanOut()
+        return Delivery(
+            counts: isCrowd ? Delivery.Counts(fanOut, isSettled: state.isSettled) : nil,
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            channelID: try row.decode("channel_id"), state: try row.word("state"),
+            channelID: try row.decode("channel_id"), state: state,
             attempts: try row.decode("attempts"), priority: try row.priority("priority"),
             apnsExpiration: try row.decode("apns_expiration"), timestamp: try row.decode("apns_timestamp"),
             apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),

@@ -2,9 +2,9 @@ package import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// `History` of webhooks: messages that are settled, with the log of their tries. What is queued for a disabled webhook
-/// is forgotten too, when it is that old.
-package struct PostgresWebhookHistory: History {
+/// `PrunableStore` of webhooks: messages that are settled, with the log of their tries. What is queued for a disabled
+/// webhook is forgotten too, when it is that old.
+package struct PostgresWebhookHistory: PrunableStore {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }

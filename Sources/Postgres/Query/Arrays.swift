@@ -20,7 +20,10 @@ extension UInt8: PostgresArrayElement {
 }
 
 /// Elements of a Postgres array: scalars and, for arrays with NULLs, optionals of them.
-package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {}
+package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
+    /// A requirement so that it is compiled for each type on its own, as those of `PostgresDecodable`.
+    static func encodeOptionals(_ array: [Self?], into bytes: inout [UInt8])
+}
 
 extension PostgresScalarElement {
     package static var arrayType: PostgresType {
@@ -28,7 +31,11 @@ extension PostgresScalarElement {
     }
 
     package static func encode(_ array: [Self], into bytes: inout [UInt8]) {
-        PostgresArrayFormat.encode(array, of: postgresType, into: &bytes) { $0.encode(into: &$1) }
+        PostgresArrayFormat.encode(array.lazy.map(Optional.some), into: &bytes)
+    }
+
+    package static func encodeOptionals(_ array: [Self?], into bytes: inout [UInt8]) {
+        PostgresArrayFormat.encode(array, into: &bytes)
     }
 
     package static func decodeArray(_ bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) -> [Self] {
@@ -51,7 +58,7 @@ extension Optional: PostgresArrayElement where Wrapped: PostgresScalarElement {
     package static var arrayType: PostgresType { Wrapped.arrayType }
 
     package static func encode(_ array: [Wrapped?], into bytes: inout [UInt8]) {
-        PostgresArrayFormat.encodeOptionals(array, of: Wrapped.postgresType, into: &bytes)
+        Wrapped.encodeOptionals(array, into: &bytes)
     }
 
     package static func decodeArray(
@@ -69,23 +76,9 @@ extension Array: PostgresDecodable where Element: PostgresArrayElement {
 
 /// The binary format of one-dimensional arrays (array_send, array_recv).
 enum PostgresArrayFormat {
-    static func encode<Element>(
-        _ array: [Element], of type: PostgresType, into bytes: inout [UInt8],
-        _ encode: (Element, inout [UInt8]) -> Void
-    ) {
-        header(count: array.count, type, into: &bytes)
-        for element in array {
-            let start = bytes.count
-            Int32(0).append(to: &bytes)
-            encode(element, &bytes)
-            patchLength(at: start, of: &bytes)
-        }
-    }
-
-    static func encodeOptionals<Element: PostgresEncodable>(
-        _ array: [Element?], of type: PostgresType, into bytes: inout [UInt8]
-    ) {
-        header(count: array.count, type, into: &bytes)
+    static func encode<Element: PostgresEncodable>(_ array: some Collection<Element?>, into bytes: inout [UInt8]) {
+        header(count: array.count, Element.postgresType, into: &bytes)
+        bytes.reserveCapacity(bytes.count + array.count * (MemoryLayout<Int32>.size + MemoryLayout<Element>.size))
         for element in array {
             guard let element else {
                 Int32(-1).append(to: &bytes)
@@ -94,7 +87,8 @@ enum PostgresArrayFormat {
             let start = bytes.count
             Int32(0).append(to: &bytes)
             element.encode(into: &bytes)
-            patchLength(at: start, of: &bytes)
+            let length = Int32(bytes.count - start - MemoryLayout<Int32>.size).bigEndian
+            bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: Int32.self) }
         }
     }
 
@@ -112,13 +106,9 @@ enum PostgresArrayFormat {
         var elements: [Element] = []
         for _ in 0..<count {
             guard let length = reader.int32() else { throw .decoding([Element].self, type) }
-            if length < 0 {
-                guard let null = Element.null else { throw .decoding([Element].self, type) }
-                elements.append(null)
-            } else {
-                guard let slice = reader.take(Int(length)) else { throw .decoding([Element].self, type) }
-                elements.append(try Element(decoding: slice, type: UInt32(bitPattern: elementType)))
-            }
+            let slice = length < 0 ? nil : reader.take(Int(length))
+            guard length < 0 || slice != nil else { throw .decoding([Element].self, type) }
+            elements.append(try Element.value(column: slice, type: UInt32(bitPattern: elementType)))
         }
         return elements
     }
@@ -130,13 +120,6 @@ enum PostgresArrayFormat {
         guard count > 0 else { return }
         Int32(count).append(to: &bytes)
         Int32(1).append(to: &bytes)
-    }
-
-    private static func patchLength(at start: Int, of bytes: inout [UInt8]) {
-        let length = Int32(bytes.count - start - 4).bigEndian
-        withUnsafeBytes(of: length) { source in
-            for offset in 0..<4 { bytes[start + offset] = source[offset] }
-        }
     }
 
     private struct Reader {

@@ -5,7 +5,7 @@ package import FoundationEssentials
 
 extension FixedWidthInteger {
     func append(to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: bigEndian) { bytes += $0 }
+        withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Reads the first bytes in network byte order; `nil` when there are too few.
@@ -85,14 +85,13 @@ extension String: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .text }
     package func encode(into bytes: inout [UInt8]) { bytes += utf8 }
     package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        guard !Self.binaryTypes.contains(type) else { throw .decoding(Self.self, type) }
-        self = String(decoding: type == PostgresType.jsonb ? .init(rebasing: bytes.dropFirst()) : bytes, as: UTF8.self)
+        switch type {
+        // Types whose binary format is not text.
+        case 16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950: throw .decoding(Self.self, type)
+        case PostgresType.jsonb: self = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        default: self = String(decoding: bytes, as: UTF8.self)
+        }
     }
-
-    /// Types whose binary format is not text.
-    private static let binaryTypes: Set<UInt32> = [
-        16, 17, 20, 21, 23, 26, 700, 701, 1082, 1114, 1184, 1186, 1700, 2950,
-    ]
 }
 
 /// `bytea`.

@@ -31,30 +31,28 @@ final class ResultHandle: @unchecked Sendable {
 
     private func isNamed(_ column: Int32, _ name: String) -> Bool {
         guard let text = PQfname(pointer, column) else { return false }
-        var index = 0
-        for byte in name.utf8 {
-            guard UInt8(bitPattern: text[index]) == byte else { return false }
-            index += 1
+        var name = name
+        return name.withUTF8 { name in
+            for (index, byte) in name.enumerated() where UInt8(bitPattern: text[index]) != byte { return false }
+            return text[name.count] == 0
         }
-        return text[index] == 0
     }
 
     func decode<Value: PostgresDecodable>(
         _ type: Value.Type, row: Int32, column: Int32
     ) throws(PostgresError) -> Value {
-        if PQgetisnull(pointer, row, column) == 1 {
-            guard let null = Value.null else {
-                throw named(PostgresError(.decoding, "NULL cannot be read as \(Value.self)"), column)
-            }
-            return null
-        }
-        let bytes = UnsafeRawBufferPointer(
-            start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))
         do {
-            return try Value(decoding: bytes, type: PQftype(pointer, column))
+            return try Value.value(column: bytes(row, column), type: PQftype(pointer, column))
         } catch {
             throw named(error, column)
         }
+    }
+
+    /// The value as the server sent it; `nil` for NULL.
+    private func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
+        guard PQgetisnull(pointer, row, column) == 0 else { return nil }
+        return UnsafeRawBufferPointer(
+            start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))
     }
 
     private func named(_ error: PostgresError, _ column: Int32) -> PostgresError {

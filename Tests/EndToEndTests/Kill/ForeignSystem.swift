@@ -12,16 +12,24 @@ final class ForeignSystem: Sendable {
     }
 
     private let books = Mutex(Books())
+    /// Turns that come while it works are one.
+    private let turns = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Everything it ever made.
     var made: Set<String> { books.withLock { $0.made } }
     /// What it still uses.
     var kept: Set<String> { Set(books.withLock { $0.kept }) }
 
-    /// Works until cancelled: of two channels that it makes it deletes one, later.
+    /// Lets it do something.
+    func turn() { turns.continuation.yield() }
+
+    /// It does nothing more after what it does now.
+    func finish() { turns.continuation.finish() }
+
+    /// Works at each turn until it is finished: of two channels that it makes it deletes one, later.
     func run(_ simulator: Simulator) async throws {
         try await AppleConsole.with(simulator, Stage.bundleID, .production) { console in
-            while !Task.isCancelled {
+            for await _ in turns.stream {
                 for _ in 0..<2 {
                     let id = try await console.create(.mostRecentMessageStored)
                     books.withLock { books in
@@ -32,8 +40,6 @@ final class ForeignSystem: Sendable {
                 if let old = books.withLock({ $0.kept.count > 8 ? $0.kept.removeFirst() : nil }) {
                     try await console.delete(old)
                 }
-                // Not faster than a person's script.
-                try? await Task.sleep(for: .milliseconds(50))
             }
         }
     }

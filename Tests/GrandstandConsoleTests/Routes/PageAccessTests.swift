@@ -118,7 +118,7 @@ struct PageAccessTests {
         #expect(try await world.get("/console/events/derby", as: "organise@").status == 200)
         world.events.find = { _ in
             var event = samples.event()
-            event.specification.audiences[1].bundleID = other
+            event.specification.audiences[1].id.bundleID = other
             return event
         }
         let answer = try await world.get("/console/events/derby", as: "organise@")

@@ -2,18 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The verbs of a lane, so that a mutant can do one of them wrong.
-struct LaneVerbs {
-    var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
-    var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }
-    var settle: (inout Lane, Settlement, UUID, Date) -> Void = { _ = $0.settle($1, by: $2, at: $3) }
-    var connect: (inout Lane, Lane.Channel) -> Void = { $0.connect($1) }
-    var judge: (inout Lane, [UUID: Int]) -> Void = { $0.judgeExpirations($1) }
-    var change: (inout Lane, Audience, Date) -> Void = { _ = $0.change($1, at: $2) }
-    var withdraw: (inout Lane, UUID, Date) -> Bool = { $0.withdraw($1, at: $2) }
-    var due: (Lane, Date) -> Date? = { $0.due(at: $1) }
-}
-
 /// A random history of one lane, and a naive model beside it: the list of all that was asked of it, in order. What may go
 /// is worked out anew from that list each time; the lane must agree.
 struct LaneHistory {
@@ -256,8 +244,13 @@ struct LaneHistory {
 
     private mutating func withdraw() {
         guard let index = orders.indices.suffix(4).randomElement(using: &random) else { return }
+        let before = lane.messages
         let isDone = verbs.withdraw(&lane, orders[index].message.broadcast, now)
         verbs.judge(&lane, headers)
+        // What had given way between two attempts and goes after all does not wait for the second one's time.
+        for (place, message) in before.enumerated() where message.state == .superseded {
+            if !lane.messages[place].state.isSettled { orders[place].retryAt = nil }
+        }
         story.append("\(index + 1) \(isDone ? "withdrawn" : "stays")")
         if isDone {
             expect(!orders[index].left, "\(index + 1) left and is withdrawn")

@@ -1,0 +1,169 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Crowds in the tables `crowds`, `activities`, `lanes` and `deliveries`. A lane's row is locked before anything of it
+/// changes, as for channels; a shard is what the lane's lease is for.
+package struct PostgresCrowdStore: CrowdStore {
+    private let database: Database
+    private let intervals: Intervals
+
+    /// Seconds between two messages of one lane.
+    package struct Intervals: Sendable {
+        package var frequent: TimeInterval
+        /// For people who switched frequent pushes off.
+        package var infrequent: TimeInterval
+
+        package init(frequent: TimeInterval, infrequent: TimeInterval) {
+            self.frequent = frequent
+            self.infrequent = infrequent
+        }
+    }
+
+    package init(_ database: Database, intervals: Intervals) {
+        self.database = database
+        self.intervals = intervals
+    }
+
+    // MARK: Claims
+
+    package func claim(_ claim: ShardClaim) async throws -> [CrowdShard] {
+        let now = claim.at.inMicroseconds
+        let laneClaim = LaneClaim(
+            environment: claim.environment, limit: claim.limit, replica: claim.replica, at: now,
+            leasedUntil: claim.leasedUntil, laneInterval: intervals.frequent,
+            infrequentInterval: intervals.infrequent)
+        let shards = try await database.transaction { connection in
+            let due: [Int] = try await connection.query(
+                """
+                select id from lanes where environment = \(claim.environment.rawValue)::environment
+                    and shard_due_at <= \(now)
+                order by shard_due_at limit \(claim.limit) for no key update skip locked
+                """
+            ).map { try $0.decode("id") }
+            guard !due.isEmpty else { return [CrowdShard]() }
+            return try await Self.take(due, laneClaim, size: claim.shardSize, on: connection)
+        }
+        guard shards.count < claim.limit else { return shards }
+        return shards + (try await joins(claim, limit: claim.limit - shards.count))
+    }
+
+    /// Takes the next shard of each lane; a message that nobody is left for is settled at once.
+    private static func take(
+        _ ids: [Int], _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> [CrowdShard] {
+        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
+        var lanes = loaded
+        var outgoing = Outgoing()
+        var crowds: [Int: CrowdRows.Shard] = [:]
+        for index in lanes.indices {
+            guard let message = lanes[index].take(claim, requestID: UUID.drawn), let delivery = message.id,
+                var fanOut = message.fanOut
+            else { continue }
+            let crowd = try await CrowdRows.shard(of: lanes[index].id, fanOut, size: size, on: connection)
+            if fanOut.total == 0, let total = crowd.total {
+                fanOut.total = total
+                lanes[index].begin(fanOut, of: delivery)
+            }
+            if crowd.members.isEmpty {
+                _ = lanes[index].settle(
+                    FanOut.Progress(cursor: crowd.cursor, isSwept: crowd.isLast), of: delivery, by: claim.replica,
+                    again: claim.at, at: claim.at)
+            } else {
+                crowds[lanes[index].id] = crowd
+                outgoing.add(message, of: lanes[index])
+            }
+        }
+        let statements = LaneRows.write(lanes, loaded: loaded, at: claim.at)
+        guard !outgoing.isEmpty else {
+            try await connection.pipeline(statements)
+            return []
+        }
+        let rows = try await connection.pipeline(statements + [outgoing.contents, outgoing.destinations])
+        return try outgoing.pushes(
+            contents: try Outgoing.contents(rows[rows.count - 2]), destinations: rows[rows.count - 1]
+        ).compactMap { push in
+            crowds[push.lane].map { crowd in
+                CrowdShard(
+                    delivery: push.delivery, lane: push.lane, address: push.address, body: push.body,
+                    priority: push.message.priority, expiration: push.message.apnsExpiration,
+                    attempts: push.message.attempts, expiresAt: push.message.expiresAt, members: crowd.members,
+                    cursor: crowd.cursor, isLast: crowd.isLast)
+            }
+        }
+    }
+
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
+        try await database.query(
+            """
+            select least(
+                (select min(shard_due_at) from lanes where environment = \(environment.rawValue)::environment
+                    and shard_due_at is not null),
+                (select min(due_at) from crowd_joins)) as at
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        try await database.transaction { connection in
+            try await LaneRows.change("\(lanes)", at: leasedUntil, on: connection) {
+                $0.extendLease(by: replica, until: leasedUntil)
+            }
+        }
+    }
+
+    // MARK: Settling
+
+    package func settle(
+        _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], replica: UUID, now: Date
+    ) async throws {
+        let now = now.inMicroseconds
+        let care = TokenCare(
+            outcomes.compactMap { outcome in
+                outcome.verdict.map {
+                    TokenCare.Answer(
+                        owner: outcome.member.activity, token: outcome.member.token, sentAt: outcome.sentAt, verdict: $0
+                    )
+                }
+            })
+        let again = RetryPolicy.broadcasts.nextAttempt(
+            after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
+        try await database.transaction { connection in
+            let pruning = care.pruning(.activities, now: now)
+            if let delivery = shard.delivery {
+                try await LaneRows.change("\([shard.lane])", at: now, on: connection) { lane in
+                    _ = lane.settle(
+                        shard.progress(outcomes), of: delivery, by: replica, again: again, at: now)
+                }
+                try await connection.pipeline(pruning)
+            } else {
+                try await connection.pipeline([CrowdRows.joined(shard.members.map(\.activity))] + pruning)
+            }
+            let app = try await connection.query(CrowdRows.app(of: shard.address)).first?.decode(Int.self, "id")
+            if let count = app.flatMap({ care.count(of: $0, now: now) }) { try await connection.query(count) }
+        }
+    }
+
+    // MARK: Those who came late
+
+    /// Activities whose token came when the newest content had gone: they get that, and nothing that rings.
+    private func joins(_ claim: ShardClaim, limit: Int) async throws -> [CrowdShard] {
+        try await database.transaction { connection in
+            let joins = try await CrowdRows.claimJoins(claim, on: connection)
+            var shards: [CrowdShard] = []
+            for (lane, members) in joins.sorted(by: { $0.key < $1.key }).prefix(limit) {
+                guard let newest = try await CrowdRows.newest(of: lane, now: claim.at, on: connection) else {
+                    try await connection.query(CrowdRows.joined(members.map(\.activity)))
+                    continue
+                }
+                shards.append(
+                    CrowdShard(
+                        delivery: nil, lane: lane, address: newest.address, body: newest.body, priority: .powerAware,
+                        expiration: Int(newest.expiresAt.timeIntervalSince1970.rounded(.up)), attempts: 1,
+                        expiresAt: newest.expiresAt, members: members, cursor: nil, isLast: true))
+            }
+            return shards
+        }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Grandstand
+internal import Postgres
+
+/// A crowd's progress as the column `deliveries.fan_out` has it.
+enum FanOutText {
+    static func text(_ fanOut: FanOut) -> String {
+        var writer = JSONWriter()
+        writer.object { object in
+            object.member("cursor", fanOut.cursor)
+            object.member("swept", fanOut.isSwept)
+            object.member("total", fanOut.total)
+            object.member("accepted", fanOut.accepted)
+            object.member("rejected", fanOut.rejected)
+            object.member("gone", fanOut.gone)
+            object.name("again")
+            object.array(fanOut.again) { $0.integer($1) }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Reads the column off a row; `nil`: the message goes to a channel, or was not begun.
+    static func fanOut(_ row: PostgresRow) throws -> FanOut? {
+        guard let json = try row.decode(PostgresJSON?.self, "fan_out") else { return nil }
+        let value = try JSONValue(parsing: json.bytes)
+        func number(_ name: String) -> Int { value[name].flatMap(integer) ?? 0 }
+        var fanOut = FanOut(
+            cursor: number("cursor"), again: (value["again"]?.elements ?? []).compactMap(integer),
+            total: number("total"), accepted: number("accepted"), rejected: number("rejected"), gone: number("gone"))
+        if case .bool(true)? = value["swept"]?.kind { fanOut.isSwept = true }
+        return fanOut
+    }
+
+    private static func integer(_ value: JSONValue) -> Int? {
+        if case .number(let text) = value.kind { Int(text) } else { nil }
+    }
+}
