@@ -1,7 +1,7 @@
 -- Phones: what apps register of them (installations, their tokens, what they follow, the activities they show), and the
 -- starts that events send to those who follow.
 
-alter type key_scope add value 'device';
+alter type key_scope add value 'device' after 'lookup';
 alter type audit_action add value 'start.requested' after 'event.expired';
 alter type audit_action add value 'start.stopped' after 'start.requested';
 
