@@ -77,10 +77,10 @@ CREATE TYPE public.environment AS ENUM (
 
 CREATE TYPE public.key_scope AS ENUM (
     'lookup',
+    'device',
     'organise',
     'operate',
-    'admin',
-    'device'
+    'admin'
 );
 
 CREATE TYPE public.lane_kind AS ENUM (

@@ -38,9 +38,6 @@ package struct Audience: Sendable, Hashable {
     package var environment: APNsEnvironment { id.environment }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// As `AppEnvironment` was called.
-    package typealias Selector = AppEnvironment
-
     /// An audience's channel as its organiser sees it.
     package struct ChannelStatus: Sendable, Hashable {
         package enum State: String, Sendable, Hashable, CaseIterable {

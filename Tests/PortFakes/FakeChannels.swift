@@ -4,12 +4,12 @@ package import Grandstand
 
 /// The ledger of channels, as `ChannelStore` has it.
 package struct FakeChannels: ChannelStore {
-    package typealias List = @Sendable (Audience.Selector, ChannelFilter, PageRequest) throws -> Page<Channel>
-    package typealias Begin = @Sendable (UUID, Audience.Selector, _ force: Bool) throws -> ChannelTask
+    package typealias List = @Sendable (AppEnvironment, ChannelFilter, PageRequest) throws -> Page<Channel>
+    package typealias Begin = @Sendable (UUID, AppEnvironment, _ force: Bool) throws -> ChannelTask
 
     package var find: @Sendable (UUID) throws -> Channel? = { _ in throw Unasked() }
     package var list: List = { _, _, _ in throw Unasked() }
-    package var unmanaged: @Sendable (Audience.Selector, PageRequest) throws -> Page<UnmanagedChannel> = {
+    package var unmanaged: @Sendable (AppEnvironment, PageRequest) throws -> Page<UnmanagedChannel> = {
         _, _ in throw Unasked()
     }
     package var intend: @Sendable (ChannelDraft) throws -> ChannelTask = { _ in throw Unasked() }
@@ -18,7 +18,7 @@ package struct FakeChannels: ChannelStore {
     /// Channels that give their places up.
     package var spare: @Sendable () throws -> [ChannelTask] = { throw Unasked() }
     package var note: @Sendable (ChannelOutcome, ChannelTask) throws -> Channel = { _, _ in throw Unasked() }
-    package var locate: @Sendable (Audience.Selector) throws -> APNsAddress? = { _ in throw Unasked() }
+    package var locate: @Sendable (AppEnvironment) throws -> APNsAddress? = { _ in throw Unasked() }
     package var count: @Sendable () throws -> [Quota] = { throw Unasked() }
 
     package init() {}
@@ -56,6 +56,6 @@ package struct FakeChannels: ChannelStore {
     package func nextDue(now: Date) async throws -> Date? { throw Unasked() }
     package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { throw Unasked() }
     package func reclaim(
-        _ app: Audience.Selector, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] { try spare() }
 }

@@ -4,9 +4,9 @@ package import Grandstand
 
 /// Reconciliations, as `ReconciliationStore` has them for those who run one by hand and read reports.
 package struct FakeReconciliations: ReconciliationStore {
-    package var read: @Sendable (UUID, Audience.Selector) throws -> [UInt8]? = { _, _ in throw Unasked() }
-    package var list: @Sendable (Audience.Selector, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }
-    package var start: @Sendable (Audience.Selector) throws -> ReconciliationRun = { _ in throw Unasked() }
+    package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
+    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }
+    package var start: @Sendable (AppEnvironment) throws -> ReconciliationRun = { _ in throw Unasked() }
     /// What the ledger holds when Apple's list has come.
     package var compare: @Sendable (ChannelListing) throws -> LedgerSnapshot = { _ in throw Unasked() }
     package var hold: @Sendable () throws -> Void = { throw Unasked() }
@@ -14,11 +14,11 @@ package struct FakeReconciliations: ReconciliationStore {
 
     package init() {}
 
-    package func report(_ id: UUID, of app: Audience.Selector) async throws -> [UInt8]? { try read(id, app) }
-    package func reports(of app: Audience.Selector, _ page: PageRequest) async throws -> Page<[UInt8]> {
+    package func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]? { try read(id, app) }
+    package func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> {
         try list(app, page)
     }
-    package func begin(_ app: Audience.Selector, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
+    package func begin(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
         try start(app)
     }
     package func observe(
@@ -32,10 +32,10 @@ package struct FakeReconciliations: ReconciliationStore {
         throw Unasked()
     }
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? { throw Unasked() }
-    package func request(_ app: Audience.Selector, now: Date) async throws { throw Unasked() }
+    package func request(_ app: AppEnvironment, now: Date) async throws { throw Unasked() }
     package func extend(_ run: ReconciliationRun, until: Date) async throws { try hold() }
     package func witness(
-        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: Audience.Selector
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) async throws { throw Unasked() }
     package func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws { throw Unasked() }
     package func apply(

@@ -36,7 +36,7 @@ package protocol InstallationStore: Sendable {
     /// Systems, locales, frequent pushes, tokens by state, of an app in an environment. Never lists people.
     ///
     /// - Throws: `app-not-found`.
-    func statistics(of app: Audience.Selector, now: Date) async throws -> InstallationStatistics
+    func statistics(of app: AppEnvironment, now: Date) async throws -> InstallationStatistics
 
     /// Forgets up to `limit` installations that were not seen since `cutoff`.
     ///

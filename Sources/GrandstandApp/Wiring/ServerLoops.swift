@@ -84,6 +84,7 @@ struct ServerLoops: Sendable {
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
+            + DeviceLoops(configuration, resources, parts, logger: logger).members
     }
 
     /// Seconds a dead replica's lanes wait for another one: they are to move within 10.

@@ -16,7 +16,7 @@ struct ChannelRouteTests {
         #"{"id":"11111111-2222-4333-8444-555555555555","channelId":"abc==","bundleId":"com.example.Stadium","#
         + #""environment":"production","storagePolicy":"noMessageStored","state":"active","eventKey":null,"#
         + #""label":"gate 7","reason":null,"nextAttemptAt":null,"createdAt":"2026-11-21T20:45:00.000Z","managed":true}"#
-    private static let selector = Audience.Selector(bundleID: Sample.stadium, environment: .production)
+    private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
 
     /// A world with one app and one channel.
     private static func world() -> RouteWorld {

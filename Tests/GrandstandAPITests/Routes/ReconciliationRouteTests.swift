@@ -11,7 +11,7 @@ internal import Testing
 struct ReconciliationRouteTests {
     private static let base = "/v1/apps/com.example.Stadium/production/reconciliations"
     private static let one = base + "/11111111-2222-4333-8444-555555555555"
-    private static let selector = Audience.Selector(bundleID: Sample.stadium, environment: .production)
+    private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
 
     /// A world in which Apple's list has what the ledger has not, or nothing of what it has.
     private static func world(unmanaged: Int = 0, vanished: Int = 0) -> RouteWorld {

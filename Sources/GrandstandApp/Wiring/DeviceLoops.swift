@@ -1,0 +1,35 @@
+internal import APNsWire
+internal import Grandstand
+internal import GrandstandService
+internal import GrandstandStore
+internal import Logging
+
+/// What sends pushes to devices: starts of events, and updates to those who have no channel. Both share an environment's
+/// places, so that a million starts do not make a crowd's goal wait for the last of them.
+struct DeviceLoops: Sendable {
+    let members: [ServerLoops.Member]
+
+    init(_ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts, logger: Logger) {
+        let stores = parts.stores
+        var settings = ShardSettings(lease: Self.lease, drain: configuration.drain)
+        settings.places = Self.places
+        members = APNsEnvironment.allCases.flatMap { [settings] environment in
+            let pushes = DevicePushes(
+                gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, now: resources.now)
+            func loop<Store: ShardStore>(_ store: Store, wokenBy topic: WakeTopic) -> ShardDispatcher<Store> {
+                ShardDispatcher(
+                    environment: environment, store: store, pushes: pushes, signals: stores.signals, wakenBy: topic,
+                    settings: settings, now: resources.now, mayClaim: resources.mayClaim, logger: logger)
+            }
+            return [
+                ServerLoops.Member(.dispatch, loop(stores.starts, wokenBy: .starts), "starts"),
+                ServerLoops.Member(.dispatch, loop(stores.crowds, wokenBy: .lanes(environment)), "crowds"),
+            ]
+        }
+    }
+
+    /// Runs, or lanes of crowds, worked on at a time.
+    private static let places = 4
+    /// Seconds a dead replica's shards wait for another one.
+    private static let lease: Double = 6
+}
