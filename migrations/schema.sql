@@ -1083,7 +1083,7 @@ ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.start_queue
-    ADD CONSTRAINT start_queue_pkey PRIMARY KEY (run, installation);
+    ADD CONSTRAINT start_queue_pkey PRIMARY KEY (installation, run);
 
 ALTER TABLE ONLY public.start_runs
     ADD CONSTRAINT start_runs_event_key_app_key UNIQUE (event_key, app);
