@@ -46,7 +46,7 @@ struct CrowdWorld: Sendable {
             ).first
         ).decode("id")
         try await stores.pool.withConnection { connection in
-            _ = try await connection.pipeline(CrowdRows.join([activity], now: stores.now))
+            _ = try await connection.pipeline(CrowdRows.join("\([activity])", now: stores.now))
         }
         return activity
     }
