@@ -637,6 +637,7 @@ CREATE VIEW public.event_lanes AS
     audiences.lane,
     audiences."position"
    FROM public.audiences
+  WHERE (audiences.delivery = 'channel'::public.audience_delivery)
 UNION ALL
  SELECT c.event_key,
     ae.bundle_id,
@@ -644,10 +645,7 @@ UNION ALL
     c.lane,
     1000000 AS "position"
    FROM (public.crowds c
-     JOIN public.app_environments ae ON ((ae.id = c.app)))
-  WHERE (NOT (EXISTS ( SELECT
-           FROM public.audiences u
-          WHERE (u.lane = c.lane))));
+     JOIN public.app_environments ae ON ((ae.id = c.app)));
 
 CREATE TABLE public.event_starts (
     event_key text NOT NULL,
