@@ -141,7 +141,7 @@ package struct PostgresCrowdStore: CrowdStore {
                 try await connection.pipeline([CrowdRows.joined(shard.members.map(\.activity))] + pruning)
             }
             let app = try await connection.query(CrowdRows.app(of: shard.address)).first?.decode(Int.self, "id")
-            if let count = app.flatMap({ care.count(of: $0, now: now) }) { try await connection.query(count) }
+            if let app { try await care.count(of: app, now: now, after: [], on: connection) }
         }
     }
 
