@@ -127,6 +127,7 @@ CREATE TYPE public.webhook_topic AS ENUM (
     'quota.level',
     'reconciliation.found',
     'capability.off',
+    'tokens.refused',
     'webhook.test'
 );
 
@@ -874,6 +875,15 @@ CREATE TABLE public.starts (
     confirmed_at timestamp with time zone
 );
 
+CREATE TABLE public.token_alarms (
+    app integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    judged_minute timestamp with time zone NOT NULL,
+    judged_accepted integer NOT NULL,
+    judged_suspect integer NOT NULL
+);
+
 CREATE TABLE public.token_answers (
     app integer NOT NULL,
     minute timestamp with time zone NOT NULL,
@@ -1095,6 +1105,9 @@ ALTER TABLE ONLY public.start_tokens
 
 ALTER TABLE ONLY public.starts
     ADD CONSTRAINT starts_pkey PRIMARY KEY (run, installation);
+
+ALTER TABLE ONLY public.token_alarms
+    ADD CONSTRAINT token_alarms_pkey PRIMARY KEY (app);
 
 ALTER TABLE ONLY public.token_answers
     ADD CONSTRAINT token_answers_pkey PRIMARY KEY (app, minute);

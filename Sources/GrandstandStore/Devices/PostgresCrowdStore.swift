@@ -141,8 +141,8 @@ package struct PostgresCrowdStore: CrowdStore {
         try await database.transaction { connection in
             let rows = try await connection.pipeline(
                 care.pruning(.activities, now: now) + joined + [CrowdRows.app(of: shard.address)])
-            if let app: Int = try rows.last?.first?.decode("id"), let count = care.count(of: app, now: now) {
-                try await connection.query(count)
+            if let app: Int = try rows.last?.first?.decode("id") {
+                try await care.count(of: app, now: now, after: [], on: connection)
             }
         }
     }
