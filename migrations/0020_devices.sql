@@ -74,10 +74,14 @@ create table activities (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')
     ) stored,
     reported_at timestamptz not null,
+    -- Its installation was asked for receipts when it was reported first.
+    is_sampled boolean not null,
     unique (installation, activity)
 );
 create index activities_in_crowds on activities (app, event_key, id) where in_crowd;
 create index activities_of_events on activities (event_key);
+create index activities_sampled on activities (event_key, app, installation) where is_sampled;
+create index activities_by_report on activities (reported_at);
 
 create type audience_delivery as enum ('channel', 'tokens');
 alter table audiences add column delivery audience_delivery not null default 'channel';
@@ -191,7 +195,7 @@ create table token_answers (
     primary key (app, minute)
 );
 
--- What a sampled installation showed, and when by its own clock, corrected.
+-- What a sampled installation showed, and when: by its own clock, corrected by clock_ahead where that is known.
 create table receipts (
     event_key text not null references events on delete cascade,
     app integer not null,
@@ -201,5 +205,6 @@ create table receipts (
     -- Seconds by which its clock was ahead of ours; null: not known.
     clock_ahead double precision,
     received_at timestamptz not null,
-    primary key (event_key, app, apns_timestamp, installation)
+    primary key (event_key, app, installation, apns_timestamp)
 );
+create index receipts_by_time on receipts (received_at);

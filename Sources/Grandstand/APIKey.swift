@@ -66,6 +66,9 @@ package struct APIKey: Sendable, Hashable {
     /// Whether the key does only what client apps do, and so ships in them: it is shown nothing of teams, keys or quirks.
     package var isForClientApps: Bool { scopes.isSubset(of: [.lookup, .device]) }
 
+    /// Whether the key does nothing but what installations of an app do: register themselves, and look channels up.
+    package var isOfDevices: Bool { isForClientApps && scopes.contains(.device) }
+
     /// Whether the key may touch what belongs to `bundleID`; case does not tell apps apart.
     package func covers(_ bundleID: BundleID) -> Bool { reach.covers(bundleID) }
 }

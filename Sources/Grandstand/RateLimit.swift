@@ -51,6 +51,15 @@ package struct RateLimit: Sendable, Hashable {
         return tokens >= policy.burst
     }
 
+    /// How somebody stands who takes nothing.
+    package mutating func look(_ policy: Policy, at now: Date) -> Standing {
+        fill(policy, at: now)
+        let wait = tokens < 1 ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
+        return Standing(
+            limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
+            isExhausted: tokens < 1)
+    }
+
     private mutating func fill(_ policy: Policy, at now: Date) {
         let passed = now.timeIntervalSince(filledAt)
         if passed > 0 { tokens = min(policy.burst, tokens + passed * policy.rate) }

@@ -119,6 +119,8 @@ package struct Database: Sendable, PostgresQuerying {
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
+        } catch let error as PostgresError where error.meansContention {
+            throw Problem.contention
         } catch let error as PostgresError where error.meansUnavailable {
             throw Problem(
                 .storeUnavailable,
@@ -172,7 +174,19 @@ extension PostgresConfiguration {
     }
 }
 
+extension Problem {
+    /// Others had locked what this needed, and it was undone for that. It has none of the database's words, which may have
+    /// what is in rows.
+    static let contention = Problem(
+        .storeUnavailable,
+        "Others changed the same at the same time; nothing was changed unless it says so later. Try again.",
+        retryAfter: 1)
+}
+
 extension PostgresError {
+    /// Whether another transaction was in the way: the same may succeed at once.
+    var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
+
     /// Whether the database could not be asked, in contrast to having refused.
     var meansUnavailable: Bool {
         switch kind {

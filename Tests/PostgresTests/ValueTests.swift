@@ -58,6 +58,8 @@ struct ValueTests {
     }
 
     @Test func `arrays go there and back`() async throws {
+        try await roundTrip([[], [0], Array(0...255)].map { PostgresBytes($0) }, "bytea[]")
+        try await roundTrip([PostgresBytes([1]), nil] as [PostgresBytes?], "bytea[]")
         try await roundTrip([1, -2, Int.max], "bigint[]")
         try await roundTrip([Int](), "bigint[]")
         try await roundTrip(["a", "", "'\"{},\\"], "text[]")

@@ -48,4 +48,21 @@ package struct InstallationState: Sendable, Hashable {
 
     package static let maximumTopics = 200
     package static let maximumStartTokens = 20
+
+    /// Whether a push can start an activity there, of a type that it has a token for. What it follows is another matter.
+    package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
+}
+
+/// What is known of an installation, as its own app is shown it.
+package struct KnownInstallation: Sendable, Hashable {
+    package var state: InstallationState
+    /// Types of attributes whose start token APNs refused; it is used again when the app registers one again.
+    package var suspectTypes: Set<String>
+    package var activities: [DeviceActivity]
+
+    package init(state: InstallationState, suspectTypes: Set<String> = [], activities: [DeviceActivity] = []) {
+        self.state = state
+        self.suspectTypes = suspectTypes
+        self.activities = activities
+    }
 }

@@ -1,5 +1,5 @@
 /// What a person follows: a team, a league, a flight. An event has any number of topics.
-package struct Topic: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct Topic: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String
 
     /// Accepts what an event key accepts; `nil` for anything else.
@@ -12,4 +12,6 @@ package struct Topic: RawRepresentable, Sendable, Hashable, CustomStringConverti
     package static let rule = "A topic is 1 to 128 of A-Z a-z 0-9 . _ : and -."
 
     package var description: String { rawValue }
+
+    package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }

@@ -89,8 +89,8 @@ package struct JSONFields {
     }
 
     /// A whole number within `range`.
-    package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
-        guard let value = value(name) else { return nil }
+    package mutating func integer(_ name: String, in range: ClosedRange<Int>, required: Bool = false) -> Int? {
+        guard let value = value(name, required: required) else { return nil }
         guard case .number(let text) = value.kind, let number = Int(text), range.contains(number) else {
             fault(name, "A whole number from \(range.lowerBound) to \(range.upperBound) was expected.")
             return nil
@@ -118,8 +118,8 @@ package struct JSONFields {
     }
 
     /// An RFC 3339 time between the years 2000 and 2100.
-    package mutating func date(_ name: String) -> Date? {
-        guard let value = value(name) else { return nil }
+    package mutating func date(_ name: String, required: Bool = false) -> Date? {
+        guard let value = value(name, required: required) else { return nil }
         guard case .string(let text) = value.kind, let date = RFC3339.date(text),
             (946_684_800...4_102_444_800).contains(date.timeIntervalSince1970)
         else {

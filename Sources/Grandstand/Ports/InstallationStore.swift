@@ -14,19 +14,23 @@ package protocol InstallationStore: Sendable {
     /// What is known of an installation.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
-    func installation(_ id: InstallationID, secret: String) async throws -> InstallationState
+    func installation(_ id: InstallationID, secret: String) async throws -> KnownInstallation
 
     /// Forgets everything of an installation, at once and for good. One that is not known is no error.
     ///
     /// - Throws: `app-not-found`; `wrong-installation-secret`.
     func forget(_ id: InstallationID, secret: String) async throws
 
-    /// Records an activity as its app reports it, and confirms the start that made it. An update token that comes or
-    /// changes puts it into its event's crowd; one that was refused is used again only when another is reported.
+    /// Records an activity as its app reports it, and confirms the start that made it, also one whose answer APNs never
+    /// gave. A token that comes or changes puts it into its event's crowd; one that was refused is used again when it is
+    /// reported again. Of an installation's activities only so many are kept (`DeviceActivity.maximumOfInstallation`).
     ///
+    /// - Parameter isSampled: whether the installation is asked for receipts.
     /// - Returns: whether it was not known before.
     /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`; `wrong-installation-secret`.
-    func put(_ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date) async throws -> Bool
+    func put(
+        _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
+    ) async throws -> Bool
 
     /// Forgets an activity; one that is not known is no error.
     ///
@@ -36,12 +40,7 @@ package protocol InstallationStore: Sendable {
     /// Systems, locales, frequent pushes, tokens by state, of an app in an environment. Never lists people.
     ///
     /// - Throws: `app-not-found`.
-    func statistics(of app: AppEnvironment, now: Date) async throws -> InstallationStatistics
-
-    /// Forgets up to `limit` installations that were not seen since `cutoff`.
-    ///
-    /// - Returns: how many.
-    func prune(before cutoff: Date, limit: Int) async throws -> Int
+    func statistics(of app: AppEnvironment) async throws -> InstallationStatistics
 }
 
 /// Numbers of an app's installations.
@@ -49,13 +48,18 @@ package struct InstallationStatistics: Sendable, Hashable {
     package var installations = 0
     /// By major version.
     package var systems: [Int: Int] = [:]
-    /// By language, the first subtag.
+    /// By language, the first subtag; `und` of those that named none. The most frequent.
     package var locales: [String: Int] = [:]
     package var liveActivitiesDisabled = 0
     package var frequentPushesDisabled = 0
-    /// Start tokens by type of attributes: those that are used, and those that wait to be registered again.
+    /// Start tokens by type of attributes, the most frequent: those that are used, and those that wait to be registered
+    /// again.
     package var startTokens: [String: Tokens] = [:]
+    /// Of activities that are shown.
     package var updateTokens = Tokens()
+
+    /// Languages and types that are told: apps name them, so there may be any number.
+    package static let maximumNames = 100
 
     package struct Tokens: Sendable, Hashable {
         package var active: Int

@@ -4,7 +4,8 @@ package import FoundationEssentials
 package protocol KeyLedger: Sendable {
     /// Makes a key and returns its secret, the only time it is seen.
     ///
-    /// - Throws: `app-not-found` for a key bound to an app that is not known.
+    /// - Throws: `app-not-found` for a key bound to an app that is not known; `invalid-request` for one with the scope
+    ///   `device` that is bound to none.
     func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey
 
     /// Keys with their last use, the newest first.
@@ -44,6 +45,12 @@ package struct KeyDraft: Sendable, Hashable {
         self.bundleID = bundleID
         self.expiresAt = expiresAt
     }
+
+    /// Whether it lacks the app that it would ship in: whoever takes it out of one app must not reach another.
+    package var lacksApp: Bool { scopes.contains(.device) && bundleID == nil }
+
+    /// What a refusal tells the caller of that.
+    package static let appRule = "A key with the scope device ships inside one app, so it is bound to it: name the app."
 }
 
 /// A key that was just made, with its secret.

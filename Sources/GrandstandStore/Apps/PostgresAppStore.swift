@@ -109,6 +109,12 @@ package struct PostgresAppStore: AppStore {
                     .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
                     members: [("channels", .integer(remaining))])
             }
+            // Registrations hold the app's row while they write: none can come after this.
+            try await connection.query(
+                """
+                delete from installations where app = any(array(
+                    select id from app_environments where bundle_id = \(registered)))
+                """)
             try await connection.query("delete from apps where bundle_id = \(registered)")
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(

@@ -4,6 +4,7 @@ internal import Postgres
 
 extension PostgresKeyStore: KeyLedger {
     package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
+        guard !draft.lacksApp else { throw Problem(.invalidRequest, KeyDraft.appRule) }
         var draft = draft
         draft.bundleID = try await registered(draft.bundleID)
         let issued = Self.issue(draft, now: now)

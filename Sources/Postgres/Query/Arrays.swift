@@ -53,6 +53,7 @@ extension String: PostgresScalarElement {}
 extension UUID: PostgresScalarElement {}
 extension Date: PostgresScalarElement {}
 extension PostgresJSON: PostgresScalarElement {}
+extension PostgresBytes: PostgresScalarElement {}
 
 extension Optional: PostgresArrayElement where Wrapped: PostgresScalarElement {
     package static var arrayType: PostgresType { Wrapped.arrayType }

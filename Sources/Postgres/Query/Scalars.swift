@@ -153,3 +153,16 @@ package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDeco
         }
     }
 }
+
+/// A `bytea` that is an element of an array; by itself a `bytea` travels as `[UInt8]`.
+package struct PostgresBytes: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
+    package var bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package static var postgresType: PostgresType { .bytea }
+    package func encode(into bytes: inout [UInt8]) { bytes += self.bytes }
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+        self.bytes = try UInt8.decodeArray(bytes, type: type)
+    }
+}

@@ -1,0 +1,62 @@
+package import FoundationEssentials
+
+/// What registrations come to: rows that are new, that change and that go.
+package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
+    /// An installation took another's token: both are on one phone.
+    package struct Takeover: Sendable, Hashable {
+        package var app: Int
+        package var from: UUID
+        package var to: UUID
+
+        package init(app: Int, from: UUID, to: UUID) {
+            self.app = app
+            self.from = from
+            self.to = to
+        }
+    }
+
+    package typealias Record = InstallationRecord<Secret>
+
+    package internal(set) var created: [(key: InstallationKey, record: Record)] = []
+    package internal(set) var updated: [Record] = []
+    /// Tokens whose rows go, by their installation's row: those that come in their place are in `newTokens`.
+    package internal(set) var oldTokens: [(row: Int, type: String)] = []
+    package internal(set) var newTokens: [(key: InstallationKey, type: String, token: RegisteredToken)] = []
+    package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
+    package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
+    package internal(set) var takeovers: [Takeover] = []
+    /// Who is new or changed in what starts depend on, and can be started: a start under way may be for them.
+    package internal(set) var followers: [(key: InstallationKey, record: Record)] = []
+
+    init() {}
+
+    /// - Parameter loaded: as it was; `nil`: it is new.
+    mutating func add(_ record: Record, of key: InstallationKey, loaded: Record?) {
+        if let loaded {
+            if record.details.withoutTopics != loaded.details.withoutTopics || record.seenAt != loaded.seenAt {
+                updated.append(record)
+            }
+        } else {
+            created.append((key, record))
+        }
+        for type in Set(record.tokens.keys).union((loaded?.tokens ?? [:]).keys).sorted() {
+            let (new, old) = (record.tokens[type], loaded?.tokens[type])
+            guard new != old else { continue }
+            if old != nil, let row = record.row { oldTokens.append((row, type)) }
+            if let new { newTokens.append((key, type, new)) }
+        }
+        let known = loaded?.details.topics ?? []
+        if let row = record.row {
+            unfollowed += known.subtracting(record.details.topics).sorted().map { (row, $0) }
+        }
+        followed += record.details.topics.subtracting(known).sorted().map { (key, $0) }
+    }
+}
+
+extension InstallationState {
+    fileprivate var withoutTopics: InstallationState {
+        var state = self
+        state.topics = []
+        return state
+    }
+}

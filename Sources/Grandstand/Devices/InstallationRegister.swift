@@ -1,0 +1,141 @@
+package import FoundationEssentials
+
+/// Installations as they are known, and what the requests of their apps make of them, one after the other. Pure: it
+/// stands between loading and writing, for registrations that come together.
+///
+/// A start token is one installation's: who registers it takes it from whoever had it, in the same app and for the same
+/// type of attributes. Both are on one phone, which must not get a second card, so the new one counts as started wherever
+/// the old one does.
+package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
+    package typealias Record = InstallationRecord<Secret>
+
+    /// A start token of an app and a type.
+    private struct Place: Hashable {
+        let app: Int
+        let type: String
+        let token: DeviceToken
+    }
+
+    private let loaded: [InstallationKey: Record]
+    private var records: [InstallationKey: Record]
+    private var holders: [Place: InstallationKey] = [:]
+    /// Whom a token was taken from since it was loaded.
+    private var losers: [Place: [InstallationKey]] = [:]
+    private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
+    /// Who changed in what starts depend on.
+    private var followers: Set<InstallationKey> = []
+    /// Who is not as loaded, or was not there.
+    package private(set) var changed: Set<InstallationKey> = []
+
+    /// Seconds for which a repeat is not worth a write.
+    private static var day: TimeInterval { 86_400 }
+
+    /// - Parameter loaded: the installations that will be named, and those that have a token that will be.
+    package init(_ loaded: [InstallationKey: Record]) {
+        self.loaded = loaded
+        records = loaded
+        for (key, record) in loaded {
+            for (type, token) in record.tokens {
+                holders[Place(app: key.app, type: type, token: token.token)] = key
+            }
+        }
+    }
+
+    /// Makes an installation what its app says it is. A repeat changes nothing but, once a day, when it was seen.
+    ///
+    /// An app that does not count leaves the count as it is.
+    ///
+    /// - Returns: whether it was not known before.
+    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than known.
+    package mutating func put(
+        _ state: InstallationState, of key: InstallationKey, secret: Secret, at now: Date
+    ) throws(Problem) -> Bool {
+        guard let known = records[key] else {
+            let new = Record(row: nil, secret: secret, state: state, tokens: [:], seenAt: now)
+            replace(new, with: state, of: key, at: now)
+            return true
+        }
+        guard known.secret == secret else { throw Problem.wrongInstallationSecret }
+        if let sequence = state.sequence, let newest = known.details.sequence, sequence < newest {
+            throw Problem(
+                .staleInstallation,
+                "The sequence \(sequence) is older than \(newest), which is known. Nothing was changed; send the whole "
+                    + "state with a higher one.",
+                members: [("sequence", .integer(newest))])
+        }
+        var state = state
+        state.sequence = state.sequence ?? known.details.sequence
+        if state == known.state, known.tokens.values.allSatisfy({ $0.suspectSince == nil }) {
+            let seenAt = seen(known, at: now)
+            guard seenAt != known.seenAt else { return false }
+            records[key]?.seenAt = seenAt
+            changed.insert(key)
+            return false
+        }
+        replace(known, with: state, of: key, at: now)
+        return false
+    }
+
+    private func seen(_ record: Record, at now: Date) -> Date {
+        now.timeIntervalSince(record.seenAt) >= Self.day ? now : record.seenAt
+    }
+
+    private mutating func replace(
+        _ old: Record, with state: InstallationState, of key: InstallationKey, at now: Date
+    ) {
+        let tokens = old.tokens(registering: state.startTokens, at: now)
+        records[key] = Record(
+            row: old.row, secret: old.secret, state: state, tokens: tokens, seenAt: seen(old, at: now))
+        changed.insert(key)
+        for (type, token) in old.tokens where tokens[type]?.token != token.token {
+            let place = Place(app: key.app, type: type, token: token.token)
+            holders[place] = nil
+            losers[place] = nil
+        }
+        for (type, token) in tokens { take(Place(app: key.app, type: type, token: token.token), by: key) }
+        if records[key]?.isFollower(otherThan: loaded[key]) ?? false { followers.insert(key) }
+    }
+
+    private mutating func take(_ place: Place, by key: InstallationKey) {
+        if let holder = holders[place], holder != key {
+            records[holder]?.tokens[place.type] = nil
+            changed.insert(holder)
+            losers[place, default: []].append(holder)
+            for loser in losers[place, default: []] where loser != key {
+                takeovers.insert(.init(app: key.app, from: loser.id, to: key.id))
+            }
+        }
+        holders[place] = key
+    }
+
+    /// What is to be written.
+    package var changes: InstallationChanges<Secret> {
+        var changes = InstallationChanges<Secret>()
+        let names = changed.sorted { ($0.app, $0.id.uuidString) < ($1.app, $1.id.uuidString) }
+        for key in names {
+            guard let record = records[key] else { continue }
+            changes.add(record, of: key, loaded: loaded[key])
+            if followers.contains(key), record.details.takesStarts { changes.followers.append((key, record)) }
+        }
+        changes.takeovers = takeovers.sorted { ($0.app, $0.to.uuidString) < ($1.app, $1.to.uuidString) }
+        return changes
+    }
+}
+
+extension InstallationRecord {
+    /// Whether it is new, or changed in what starts depend on.
+    fileprivate func isFollower(otherThan old: InstallationRecord?) -> Bool {
+        guard let old else { return true }
+        return details.topics != old.details.topics || tokens != old.tokens
+            || details.systemVersion != old.details.systemVersion
+            || details.liveActivitiesEnabled != old.details.liveActivitiesEnabled
+    }
+}
+
+extension Problem {
+    /// An installation is proved by the secret of its first registration.
+    package static let wrongInstallationSecret = Problem(
+        .wrongInstallationSecret,
+        "This installation was registered with another secret. Send the one of its first registration, or register anew "
+            + "under another UUID.")
+}

@@ -1,0 +1,89 @@
+package import FoundationEssentials
+
+/// What the sampled phones of one audience showed of an event, and how soon.
+package struct ReceiptReport: Sendable, Hashable {
+    package struct Message: Sendable, Hashable {
+        /// `aps.timestamp`.
+        package var timestamp: Int
+        /// When its broadcast was accepted, or its `sendAt`; `nil`: no broadcast known has this timestamp, as the content
+        /// of a start.
+        package var acceptedAt: Date?
+        /// Phones of the sample that showed it.
+        package var shown = 0
+        /// Of these, phones whose clock is unknown, or too far from ours to be corrected.
+        package var clockUnknown = 0
+        /// Of these, phones that say they showed it before it was accepted.
+        package var shownEarly = 0
+        /// Seconds from acceptance to the screen, of the others.
+        package var seconds: Percentiles?
+    }
+
+    /// Phones that were asked for receipts and have reported an activity of the event, or receipts of it.
+    package var sample: Int
+    /// By time.
+    package var messages: [Message]
+    /// The newest message that APNs accepted.
+    package var newest: Message?
+
+    /// Seconds by which a clock may be off that is corrected.
+    package static let maximumClockError = 300.0
+
+    /// What was sent: a timestamp that was given to a message.
+    package struct Sent: Sendable, Hashable {
+        package var timestamp: Int
+        package var acceptedAt: Date
+        package var isAccepted: Bool
+
+        package init(timestamp: Int, acceptedAt: Date, isAccepted: Bool) {
+            self.timestamp = timestamp
+            self.acceptedAt = acceptedAt
+            self.isAccepted = isAccepted
+        }
+    }
+
+    /// Receipts that say the same.
+    package struct Tally: Sendable, Hashable {
+        package var timestamp: Int
+        /// By our clock.
+        package var shownAt: Date
+        package var isClockKnown: Bool
+        package var count: Int
+
+        package init(timestamp: Int, shownAt: Date, isClockKnown: Bool, count: Int) {
+            self.timestamp = timestamp
+            self.shownAt = shownAt
+            self.isClockKnown = isClockKnown
+            self.count = count
+        }
+    }
+
+    package init(sample: Int, sent: [Sent], tallies: [Tally]) {
+        self.sample = sample
+        let byTimestamp = Dictionary(sent.map { ($0.timestamp, $0) }) { first, _ in first }
+        let shown = Dictionary(grouping: tallies, by: \.timestamp)
+        let newest = sent.filter(\.isAccepted).map(\.timestamp).max()
+        messages = Set(byTimestamp.keys).union(shown.keys).sorted().map { timestamp in
+            Message(timestamp, acceptedAt: byTimestamp[timestamp]?.acceptedAt, shown[timestamp] ?? [])
+        }
+        self.newest = messages.last { $0.timestamp == newest }
+    }
+}
+
+extension ReceiptReport.Message {
+    fileprivate init(_ timestamp: Int, acceptedAt: Date?, _ tallies: [ReceiptReport.Tally]) {
+        self.init(timestamp: timestamp, acceptedAt: acceptedAt)
+        var measured: [Double: Int] = [:]
+        for tally in tallies {
+            shown += tally.count
+            guard tally.isClockKnown else {
+                clockUnknown += tally.count
+                continue
+            }
+            guard let acceptedAt else { continue }
+            let seconds = tally.shownAt.timeIntervalSince(acceptedAt)
+            // A request's way makes a phone's clock look slow, so what is early by more than rounding is wrong.
+            if seconds < -1 { shownEarly += tally.count } else { measured[max(0, seconds), default: 0] += tally.count }
+        }
+        self.seconds = Percentiles(measured)
+    }
+}

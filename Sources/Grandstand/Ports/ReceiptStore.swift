@@ -1,0 +1,17 @@
+package import FoundationEssentials
+
+/// What sampled installations showed, and when.
+package protocol ReceiptStore: Sendable {
+    /// Records what an installation showed. What is known already, or is of no event, changes nothing.
+    ///
+    /// - Returns: how many of them are of events that exist, and so are known now.
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func record(_ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date) async throws -> Int
+
+    /// What the sample showed of an event, for each app and environment that something was sent to, or that reported.
+    ///
+    /// - Throws: `event-not-found`; `forbidden` out of `reach`.
+    func receipts(
+        of key: EventKey, within reach: AppReach
+    ) async throws -> [(app: AppEnvironment, report: ReceiptReport)]
+}

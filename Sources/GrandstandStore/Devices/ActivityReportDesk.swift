@@ -1,0 +1,167 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// An activity as an app reports it.
+struct ActivityReport: Sendable {
+    let key: InstallationKey
+    let id: InstallationID
+    let secret: SecretHash
+    let activity: DeviceActivity
+    let isSampled: Bool
+    let now: Date
+}
+
+/// Where reports of activities become durable.
+struct ActivityReportDesk: Sendable {
+    let database: Database
+
+    /// An activity of an installation.
+    private struct Name: Hashable {
+        let row: Int
+        let id: String
+    }
+
+    /// What is to be written of one.
+    private struct Line {
+        let row: Int
+        let app: Int
+        var activity: DeviceActivity
+        let isSampled: Bool
+        var now: Date
+    }
+
+    /// Records reports in order. Several of one activity come to what the last one says, with the token and channel that
+    /// was said last.
+    func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
+        let known = try await known(all)
+        var lines: [Name: Line] = [:]
+        var order: [Name] = []
+        let names = all.map { report -> Result<Name, Problem> in
+            Result { () throws(Problem) in
+                guard let installation = known.installations[report.key] else {
+                    throw PostgresInstallationStore.absent(report.id)
+                }
+                guard installation.secret == report.secret else { throw Problem.wrongInstallationSecret }
+                let key = report.activity.eventKey
+                guard known.events.contains(key.rawValue) else {
+                    throw Problem(.eventNotFound, "There is no event \(key).")
+                }
+                let name = Name(row: installation.row, id: report.activity.id)
+                if let earlier = lines[name] {
+                    lines[name]?.activity = report.activity.reported(after: earlier.activity)
+                    lines[name]?.now = report.now
+                } else {
+                    order.append(name)
+                    lines[name] = Line(
+                        row: name.row, app: report.key.app, activity: report.activity, isSampled: report.isSampled,
+                        now: report.now)
+                }
+                return name
+            }
+        }
+        guard !order.isEmpty else { return names.map { $0.map { _ in false } } }
+        // Rows in one order, so that no two transactions wait for each other.
+        let sorted = order.sorted { ($0.row, $0.id) < ($1.row, $1.id) }.compactMap { lines[$0] }
+        var created = try await write(sorted)
+        return names.map { $0.map { created.remove($0) != nil } }
+    }
+
+    private func known(
+        _ all: [ActivityReport]
+    ) async throws -> (installations: [InstallationKey: (row: Int, secret: SecretHash)], events: Set<String>) {
+        let keys = all.map(\.key)
+        let rows = try await database.pipeline([
+            """
+            select n.app, n.installation, i.id, h.secret_hash
+            from \(InstallationRows.rows(keys.map(\.app), keys.map(\.id)))
+                cross join lateral (select secret_hash from installations where id = i.id offset 0) h
+            """,
+            "select key from events where key = any(\(Set(all.map(\.activity.eventKey.rawValue)).sorted()))",
+        ])
+        var installations: [InstallationKey: (row: Int, secret: SecretHash)] = [:]
+        for row in rows[0] {
+            guard let secret = SecretHash(try row.decode("secret_hash")) else { continue }
+            installations[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] =
+                (try row.decode("id"), secret)
+        }
+        return (installations, Set(try rows[1].map { try $0.decode(String.self, "key") }))
+    }
+
+    /// - Returns: those that were not known.
+    private func write(_ lines: [Line]) async throws -> Set<Name> {
+        let rows = try await database.pipeline([
+            PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirm(lines), Self.confirmNoted(lines),
+            Self.trim(lines),
+        ])
+        var created: Set<Name> = []
+        for row in rows[1] where try row.decode(Bool.self, "created") {
+            created.insert(Name(row: try row.decode("installation"), id: try row.decode("activity")))
+        }
+        return created
+    }
+
+    private static func upsert(_ lines: [Line]) -> PostgresQuery {
+        let activities = lines.map(\.activity)
+        return """
+            insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
+                registered_at, channel_id, reported_at, is_sampled)
+            select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
+                case when update_token is not null then at end, channel_id, at, is_sampled
+            from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
+                \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
+                \(activities.map(\.state.rawValue)),
+                \(activities.map { $0.updateToken.map { PostgresBytes($0.bytes) } }), \(activities.map(\.channelID)),
+                \(lines.map(\.now)), \(lines.map(\.isSampled)))
+                as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, at,
+                    is_sampled)
+            on conflict (installation, activity) do update set event_key = excluded.event_key,
+                attributes_type = excluded.attributes_type, state = excluded.state,
+                update_token = coalesce(excluded.update_token, a.update_token),
+                registered_at = case when excluded.update_token is null
+                        or excluded.update_token = a.update_token and a.suspect_since is null
+                    then a.registered_at else excluded.registered_at end,
+                suspect_since = case when excluded.update_token is null then a.suspect_since end,
+                reason = case when excluded.update_token is null then a.reason end,
+                channel_id = coalesce(excluded.channel_id, a.channel_id), reported_at = excluded.reported_at
+            returning installation, activity, xmax = 0 as created
+            """
+    }
+
+    /// Runs of the events that are reported, each with the row that reports: `n` and `r`.
+    private static func runs(_ lines: [Line]) -> PostgresQuery {
+        """
+        unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
+            \(lines.map(\.now))) as n(installation, app, event_key, at) cross join lateral (
+            select id, noted from start_runs where event_key = n.event_key and app = n.app offset 0) r
+        """
+    }
+
+    /// An activity is there, so its start arrived, whatever is known of the push's answer.
+    private static func confirm(_ lines: [Line]) -> PostgresQuery {
+        """
+        update starts s set confirmed_at = n.at from \(runs(lines))
+        where s.run = r.id and s.installation = n.installation and s.confirmed_at is null
+            and s.installation = any(\(lines.map(\.row)))
+        """
+    }
+
+    /// A phone may be faster than the settlement of its push. What that finds here it completes.
+    private static func confirmNoted(_ lines: [Line]) -> PostgresQuery {
+        """
+        insert into starts (run, installation, state, at, confirmed_at)
+        select r.id, n.installation, 'unknown', n.at, n.at from \(runs(lines)) where n.installation = any(r.noted)
+        on conflict (run, installation) do nothing
+        """
+    }
+
+    private static func trim(_ lines: [Line]) -> PostgresQuery {
+        """
+        delete from activities where id = any(array(
+            select x.id from unnest(\(Set(lines.map(\.row)).sorted())) as n(installation) cross join lateral (
+                select id from activities where installation = n.installation
+                order by (state in ('active', 'stale')) desc, reported_at desc, id desc
+                offset \(DeviceActivity.maximumOfInstallation)) x))
+        """
+    }
+}

@@ -1,0 +1,163 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension InstallationRows {
+    /// What writes changes back, in one round trip. Old tokens go before new ones come: a token that changes hands is
+    /// never two's.
+    ///
+    /// - Returns: the last of them, where there are followers, queues those of open runs.
+    static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
+        var statements: [PostgresQuery] = []
+        if !changes.created.isEmpty { statements.append(insert(changes.created)) }
+        if !changes.updated.isEmpty { statements.append(update(changes.updated)) }
+        if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
+        if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
+        if !changes.unfollowed.isEmpty { statements.append(delete(changes.unfollowed)) }
+        if !changes.followed.isEmpty { statements.append(insert(changes.followed)) }
+        if !changes.takeovers.isEmpty { statements.append(carryOver(changes.takeovers, at: now)) }
+        if !changes.followers.isEmpty { statements.append(queue(changes.followers, at: now)) }
+        return statements
+    }
+
+    private static func insert(_ created: [(key: InstallationKey, record: Register.Record)]) -> PostgresQuery {
+        let details = created.map(\.record.details)
+        return """
+            insert into installations (app, installation, secret_hash, sequence, system_version, app_version, locale,
+                time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
+            select app, installation, secret_hash, sequence, system_version, app_version, locale, time_zone,
+                live_activities_enabled, frequent_pushes_enabled, seen_at, seen_at
+            from unnest(\(created.map { Int32($0.key.app) }), \(created.map(\.key.id)),
+                \(created.map { PostgresBytes($0.record.secret.bytes) }), \(details.map(\.sequence)),
+                \(details.map { Int32($0.systemVersion.number) }), \(details.map(\.appVersion)), \(details.map(\.locale)),
+                \(details.map(\.timeZone)), \(details.map(\.liveActivitiesEnabled)),
+                \(details.map(\.frequentPushesEnabled)), \(created.map(\.record.seenAt)))
+                as r(app, installation, secret_hash, sequence, system_version, app_version, locale, time_zone,
+                    live_activities_enabled, frequent_pushes_enabled, seen_at)
+            """
+    }
+
+    private static func update(_ records: [Register.Record]) -> PostgresQuery {
+        let rows = records.compactMap(\.row)
+        let details = records.map(\.details)
+        return """
+            update installations i set sequence = r.sequence, system_version = r.system_version,
+                app_version = r.app_version, locale = r.locale, time_zone = r.time_zone,
+                live_activities_enabled = r.live_activities_enabled,
+                frequent_pushes_enabled = r.frequent_pushes_enabled, seen_at = r.seen_at
+            from unnest(\(rows), \(details.map(\.sequence)), \(details.map { Int32($0.systemVersion.number) }),
+                \(details.map(\.appVersion)), \(details.map(\.locale)), \(details.map(\.timeZone)),
+                \(details.map(\.liveActivitiesEnabled)), \(details.map(\.frequentPushesEnabled)),
+                \(records.map(\.seenAt)))
+                as r(id, sequence, system_version, app_version, locale, time_zone, live_activities_enabled,
+                    frequent_pushes_enabled, seen_at)
+            where i.id = r.id and i.id = any(\(rows))
+            """
+    }
+
+    private static func delete(_ tokens: [(row: Int, type: String)]) -> PostgresQuery {
+        let rows = tokens.map(\.row)
+        return """
+            delete from start_tokens t using unnest(\(rows), \(tokens.map(\.type))) as r(installation, attributes_type)
+            where t.installation = r.installation and t.attributes_type = r.attributes_type
+                and t.installation = any(\(rows))
+            """
+    }
+
+    /// In the order of the unique index: who waits there for another transaction has none waiting for itself.
+    private static func inOrder(
+        _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)]
+    ) -> [(key: InstallationKey, type: String, token: RegisteredToken)] {
+        tokens.sorted { one, other in
+            guard (one.key.app, one.type) == (other.key.app, other.type) else {
+                return (one.key.app, one.type) < (other.key.app, other.type)
+            }
+            return one.token.token.bytes.lexicographicallyPrecedes(other.token.token.bytes)
+        }
+    }
+
+    private static func insert(
+        _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)]
+    ) -> PostgresQuery {
+        """
+        insert into start_tokens (installation, attributes_type, app, token, registered_at)
+        select i.id, n.attributes_type, n.app, n.token, n.registered_at
+        from unnest(\(tokens.map { Int32($0.key.app) }), \(tokens.map(\.key.id)), \(tokens.map(\.type)),
+                \(tokens.map { PostgresBytes($0.token.token.bytes) }), \(tokens.map(\.token.registeredAt)))
+                as n(app, installation, attributes_type, token, registered_at)
+            cross join lateral (
+                select id from installations where app = n.app and installation = n.installation offset 0) i
+        """
+    }
+
+    private static func delete(_ topics: [(row: Int, topic: Topic)]) -> PostgresQuery {
+        let rows = topics.map(\.row)
+        return """
+            delete from follows f using unnest(\(rows), \(topics.map(\.topic.rawValue))) as r(installation, topic)
+            where f.installation = r.installation and f.topic = r.topic and f.installation = any(\(rows))
+            """
+    }
+
+    private static func insert(_ topics: [(key: InstallationKey, topic: Topic)]) -> PostgresQuery {
+        """
+        insert into follows (installation, topic, app)
+        select i.id, n.topic, n.app
+        from unnest(\(topics.map { Int32($0.key.app) }), \(topics.map(\.key.id)), \(topics.map(\.topic.rawValue)))
+                as n(app, installation, topic)
+            cross join lateral (
+                select id from installations where app = n.app and installation = n.installation offset 0) i
+        """
+    }
+
+    // MARK: Starts under way
+
+    /// Locks the open runs of apps in which a token changes hands, before any token does: a shard that is being made up
+    /// is noted by then, or finds the token with its new holder.
+    static func lockRuns(of takeovers: [Changes.Takeover]) -> PostgresQuery {
+        """
+        select from start_runs where app = any(\(Set(takeovers.map { Int32($0.app) }).sorted())) and closed_at is null
+        order by id for no key update
+        """
+    }
+
+    /// Whoever takes a token over counts as started where its former holder does, or may be at this moment.
+    private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
+        """
+        insert into starts (run, installation, state, reason, at)
+        select r.id, n.id, coalesce(s.state, 'unknown'), s.reason, coalesce(s.at, \(now))
+        from unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
+                as t(app, old, new)
+            cross join lateral (
+                select id from installations where app = t.app and installation = t.old offset 0) o
+            cross join lateral (
+                select id from installations where app = t.app and installation = t.new offset 0) n
+            cross join lateral (
+                select id, noted from start_runs where app = t.app and closed_at is null offset 0) r
+            left join lateral (
+                select state, reason, at from starts where run = r.id and installation = o.id offset 0) s on true
+        where s.state is not null or o.id = any(r.noted)
+        on conflict (run, installation) do nothing
+        """
+    }
+
+    /// Late followers: an open run that they follow, and have a token for, gets them in its queue, unless they have had
+    /// its start. A push that was refused was none: a run that sees why may repeat it to another token.
+    private static func queue(
+        _ followers: [(key: InstallationKey, record: Register.Record)], at now: Date
+    ) -> PostgresQuery {
+        let topics = followers.reduce(into: Set<Topic>()) { $0.formUnion($1.record.details.topics) }
+        return """
+            insert into start_queue (run, installation, due_at)
+            select r.id, i.id, \(now) from \(rows(followers.map(\.key.app), followers.map(\.key.id)))
+            cross join lateral (
+                select id, topics, attributes_type from start_runs
+                where app = n.app and closed_at is null and topics && \(topics.map(\.rawValue).sorted()) offset 0) r
+            where exists (select from follows f where f.installation = i.id and f.topic = any(r.topics))
+                and exists (
+                    select from start_tokens t where t.installation = i.id and t.attributes_type = r.attributes_type)
+                and not exists (
+                    select from starts s where s.run = r.id and s.installation = i.id and s.state <> 'rejected')
+            order by i.id, r.id on conflict (run, installation) do nothing
+            """
+    }
+}

@@ -1,0 +1,114 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Installations with their start tokens and topics, as the tables have them: locked and loaded by key
+/// (`InstallationRows+write` writes them back).
+enum InstallationRows {
+    typealias Register = InstallationRegister<SecretHash>
+    typealias Changes = InstallationChanges<SecretHash>
+
+    /// What a registration names: its installation, and the tokens that another one may have.
+    struct Names: Sendable {
+        var keys: [InstallationKey] = []
+        var tokens: [(app: Int, type: String, token: DeviceToken)] = []
+
+        mutating func add(_ key: InstallationKey, _ startTokens: [String: DeviceToken]) {
+            keys.append(key)
+            for (type, token) in startTokens { tokens.append((key.app, type, token)) }
+        }
+    }
+
+    /// One statement, so that an installation's row, tokens and topics are of one moment.
+    static func load(_ names: Names) -> PostgresQuery {
+        """
+        select i.id, i.app, i.installation, i.secret_hash, i.sequence, i.system_version, i.app_version, i.locale,
+            i.time_zone, i.live_activities_enabled, i.frequent_pushes_enabled, i.seen_at,
+            array(select topic from follows where installation = i.id) as topics,
+            t.types, t.tokens, t.registered, t.suspect
+        from installations i cross join lateral (
+            select array_agg(attributes_type) as types, array_agg(token) as tokens,
+                array_agg(registered_at) as registered, array_agg(suspect_since) as suspect
+            from start_tokens where installation = i.id) t
+        where i.id = any(array(\(ids(names))))
+        """
+    }
+
+    /// In order of their rows, so that no two transactions wait for each other.
+    static func lock(_ names: Names) -> PostgresQuery {
+        "select from installations where id = any(array(\(ids(names)))) order by id for no key update"
+    }
+
+    /// The apps that are there still; they stay until the transaction ends.
+    static func lockApps(_ keys: [InstallationKey]) -> PostgresQuery {
+        """
+        select e.id from app_environments e join apps a using (bundle_id)
+        where e.id = any(\(Set(keys.map { Int32($0.app) }).sorted())) for key share of a
+        """
+    }
+
+    /// Rows of installations by their names: `n` is what names them, `i.id` the row.
+    static func rows(_ apps: [Int], _ ids: [UUID]) -> PostgresQuery {
+        """
+        unnest(\(apps.map(Int32.init)), \(ids)) as n(app, installation) cross join lateral (
+            select id from installations where app = n.app and installation = n.installation offset 0) i
+        """
+    }
+
+    private static func ids(_ names: Names) -> PostgresQuery {
+        """
+        select i.id from \(rows(names.keys.map(\.app), names.keys.map(\.id)))
+        union
+        select h.installation from unnest(\(names.tokens.map { Int32($0.app) }), \(names.tokens.map(\.type)),
+                \(names.tokens.map { PostgresBytes($0.token.bytes) })) as w(app, attributes_type, token)
+            cross join lateral (
+                select installation from start_tokens
+                where app = w.app and attributes_type = w.attributes_type and token = w.token offset 0) h
+        """
+    }
+
+    // MARK: Reading
+
+    static func register(_ rows: PostgresRows) throws -> Register {
+        var records: [InstallationKey: Register.Record] = [:]
+        for row in rows {
+            records[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] = try record(row)
+        }
+        return Register(records)
+    }
+
+    static func record(_ row: PostgresRow) throws -> Register.Record {
+        let topics: [String] = try row.decode("topics")
+        let state = InstallationState(
+            sequence: try row.decode("sequence"),
+            systemVersion: SystemVersion(number: try row.decode("system_version")),
+            appVersion: try row.decode("app_version"), locale: try row.decode("locale"),
+            timeZone: try row.decode("time_zone"), liveActivitiesEnabled: try row.decode("live_activities_enabled"),
+            frequentPushesEnabled: try row.decode("frequent_pushes_enabled"),
+            topics: Set(try topics.map { try known($0, "topic", Topic.init) }))
+        return Register.Record(
+            row: try row.decode("id"),
+            secret: try known(try row.decode([UInt8].self, "secret_hash"), "secret_hash") { SecretHash($0) },
+            state: state, tokens: try tokens(row), seenAt: try row.decode("seen_at"))
+    }
+
+    private static func tokens(_ row: PostgresRow) throws -> [String: RegisteredToken] {
+        guard let types = try row.decode([String]?.self, "types") else { return [:] }
+        let tokens: [PostgresBytes] = try row.decode("tokens")
+        let registered: [Date] = try row.decode("registered")
+        let suspect: [Date?] = try row.decode("suspect")
+        var known: [String: RegisteredToken] = [:]
+        for (index, type) in types.enumerated() {
+            known[type] = RegisteredToken(
+                token: try self.known(tokens[index].bytes, "token", DeviceToken.init(bytes:)),
+                registeredAt: registered[index], suspectSince: suspect[index])
+        }
+        return known
+    }
+
+    /// What a CHECK or this code has kept to its form.
+    private static func known<Raw, Value>(_ raw: Raw, _ column: String, _ convert: (Raw) -> Value?) throws -> Value {
+        guard let value = convert(raw) else { throw UnknownWord(column: column, text: "what cannot be read") }
+        return value
+    }
+}

@@ -1,0 +1,154 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Installations in the tables `installations`, `start_tokens`, `follows` and `activities`.
+///
+/// Registrations are the storm of a goal, reports of activities that of a start: those that come together share a
+/// transaction (`Gathering`), by statements that look everything up by key.
+package struct PostgresInstallationStore: InstallationStore {
+    let database: Database
+    /// For what reads much.
+    let calls: Database
+    let numbers: AppNumbers
+    let registrations: Gathering<Registration, Result<Bool, Problem>>
+    let reports: Gathering<ActivityReport, Result<Bool, Problem>>
+
+    /// Transactions of each kind at a time: one, unless it waits for a lock.
+    private static let places = 2
+    /// A connection in each place, and some for those who read and forget.
+    package static let connections = 2 * places + 2
+    private static let patience = Duration.milliseconds(50)
+    private static let limit = 200
+
+    /// - Parameters:
+    ///   - database: with `connections`, planned as the outbox's.
+    ///   - calls: other connections for statistics; `nil`: the same.
+    ///   - outages: hears when the loops cannot be woken.
+    package init(_ database: Database, calls: Database? = nil, outages: (any OutageReporter)? = nil) {
+        self.database = database
+        self.calls = calls ?? database
+        let numbers = AppNumbers(database)
+        self.numbers = numbers
+        let desk = RegistrationDesk(
+            database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages))
+        let reportDesk = ActivityReportDesk(database: database)
+        // A database that is away is away for all of them.
+        let isEveryones: @Sendable (any Error) -> Bool = { error in
+            guard let problem = error as? Problem else { return false }
+            return problem.kind == .storeUnavailable && problem != .contention
+        }
+        registrations = Gathering(
+            places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
+        ) { try await desk.register($0) }
+        reports = Gathering(
+            places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
+        ) { try await reportDesk.report($0) }
+    }
+
+    package func put(
+        _ state: InstallationState, of id: InstallationID, secret: String, now: Date
+    ) async throws -> Bool {
+        do {
+            return try await register(state, of: id, secret: secret, now: now)
+        } catch let problem as Problem where problem.kind == .appNotFound {
+            // It may be registered anew, under another number.
+            return try await register(state, of: id, secret: secret, now: now)
+        }
+    }
+
+    private func register(
+        _ state: InstallationState, of id: InstallationID, secret: String, now: Date
+    ) async throws -> Bool {
+        let registration = Registration(
+            key: try await key(of: id), bundleID: id.bundleID, secret: SecretHash(of: secret), state: state,
+            now: now.inMicroseconds)
+        return try await registrations.run(registration).get()
+    }
+
+    package func installation(_ id: InstallationID, secret: String) async throws -> KnownInstallation {
+        let key = try await key(of: id)
+        guard let row = try await database.query(InstallationRows.load(.init(keys: [key]))).first else {
+            throw Self.absent(id)
+        }
+        let record = try InstallationRows.record(row)
+        guard record.secret == SecretHash(of: secret), let number = record.row else {
+            throw Problem.wrongInstallationSecret
+        }
+        let activities = try await database.query(
+            """
+            select activity, event_key, attributes_type, state, update_token, channel_id from activities
+            where installation = \(number) order by reported_at desc, id desc
+            """)
+        return KnownInstallation(
+            state: record.state, suspectTypes: Set(record.tokens.filter { $0.value.suspectSince != nil }.keys),
+            activities: try activities.map(Self.activity))
+    }
+
+    package func forget(_ id: InstallationID, secret: String) async throws {
+        let key = try await key(of: id)
+        try await database.transaction { connection in
+            guard let number = try await Self.number(of: key, secret, on: connection) else { return }
+            try await connection.query("delete from installations where id = \(number)")
+        }
+    }
+
+    package func put(
+        _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
+    ) async throws -> Bool {
+        try await reports.run(
+            ActivityReport(
+                key: try await key(of: id), id: id, secret: SecretHash(of: secret), activity: activity,
+                isSampled: isSampled, now: now.inMicroseconds)
+        ).get()
+    }
+
+    package func forget(activity: String, of id: InstallationID, secret: String) async throws {
+        let key = try await key(of: id)
+        try await database.transaction { connection in
+            guard let number = try await Self.number(of: key, secret, on: connection) else { throw Self.absent(id) }
+            try await connection.query(
+                "delete from activities where installation = \(number) and activity = \(activity)")
+        }
+    }
+
+    // MARK: Who it is
+
+    func key(of id: InstallationID) async throws -> InstallationKey {
+        let app = AppEnvironment(bundleID: id.bundleID, environment: id.environment)
+        return InstallationKey(app: try await numbers.number(of: app), id: id.id)
+    }
+
+    /// The installation's row, locked for whoever changes what belongs to it; `nil`: it is not known.
+    ///
+    /// - Throws: `wrong-installation-secret`.
+    static func number(
+        of key: InstallationKey, _ secret: String, on connection: some PostgresQuerying
+    ) async throws -> Int? {
+        let rows = try await connection.query(
+            """
+            select id, secret_hash from installations where app = \(Int32(key.app)) and installation = \(key.id)
+            for no key update
+            """)
+        guard let row = rows.first else { return nil }
+        guard SecretHash(try row.decode("secret_hash")) == SecretHash(of: secret) else {
+            throw Problem.wrongInstallationSecret
+        }
+        return try row.decode("id")
+    }
+
+    static func absent(_ id: InstallationID) -> Problem {
+        Problem(
+            .installationNotFound,
+            "There is no installation \(id.id.uuidString.lowercased()). Register it with a PUT first.")
+    }
+
+    private static func activity(_ row: PostgresRow) throws -> DeviceActivity {
+        DeviceActivity(
+            id: try row.decode("activity"), eventKey: try row.word("event_key"),
+            attributesType: try row.decode("attributes_type"), state: try row.word("state"),
+            updateToken: try row.decode([UInt8]?.self, "update_token").flatMap(DeviceToken.init(bytes:)),
+            channelID: try row.decode("channel_id"))
+    }
+}

@@ -1,0 +1,105 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What one app brings to be registered.
+struct Registration: Sendable {
+    let key: InstallationKey
+    let bundleID: BundleID
+    let secret: SecretHash
+    let state: InstallationState
+    let now: Date
+}
+
+/// Where registrations become durable.
+struct RegistrationDesk: Sendable {
+    let database: Database
+    let numbers: AppNumbers
+    let wakeUps: WakeUps
+
+    /// How often a transaction is done again that another one was in the way of.
+    private static let attempts = 4
+
+    /// Registers in order. Most of what comes is a repeat: it is read without a lock, and nothing is written for it; the
+    /// rest is decided once more under locks.
+    ///
+    /// - Throws: `Problem.contention` when others were in the way several times in a row.
+    func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
+        var register = try InstallationRows.register(
+            try await database.query(InstallationRows.load(Self.names(all))))
+        var results = all.map { Self.put($0, &register) }
+        let changing = all.indices.filter { register.changed.contains(all[$0].key) }
+        guard !changing.isEmpty else { return results }
+        for (index, result) in zip(changing, try await write(changing.map { all[$0] })) { results[index] = result }
+        return results
+    }
+
+    private func write(_ some: [Registration]) async throws -> [Result<Bool, Problem>] {
+        for _ in 0..<Self.attempts {
+            do {
+                return try await writeOnce(some)
+            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+                // Another replica registered the same installation or token first: it is loaded now.
+                continue
+            } catch let problem as Problem where problem == .contention {
+                continue
+            }
+        }
+        throw Problem.contention
+    }
+
+    private func writeOnce(_ some: [Registration]) async throws -> [Result<Bool, Problem>] {
+        let names = Self.names(some)
+        let now = some.map(\.now).max() ?? .distantPast
+        let (results, isLate) = try await database.transaction { connection -> Work in
+            let rows = try await connection.pipeline([
+                PostgresOutbox.planning(rows: 1), StartOpening.shared, InstallationRows.lockApps(names.keys),
+                InstallationRows.lock(names), InstallationRows.load(names),
+            ])
+            let apps = Set(try rows[2].map { try $0.decode(Int.self, "id") })
+            var register = try InstallationRows.register(rows[4])
+            let results = some.map { registration -> Result<Bool, Problem> in
+                guard apps.contains(registration.key.app) else {
+                    numbers.forget(registration.key.app)
+                    return .failure(AppNumbers.absent(registration.bundleID))
+                }
+                return Self.put(registration, &register)
+            }
+            let changes = register.changes
+            if !changes.takeovers.isEmpty {
+                try await connection.query(InstallationRows.lockRuns(of: changes.takeovers))
+            }
+            return Work(
+                results: results, statements: InstallationRows.write(changes, at: now),
+                hasFollowers: !changes.followers.isEmpty)
+        } closing: {
+            $0.statements
+        } _: { work, rows in
+            (work.results, work.hasFollowers && rows[work.statements.count - 1].affectedRows > 0)
+        }
+        if isLate { wakeUps.send([.starts]) }
+        return results
+    }
+
+    private struct Work {
+        let results: [Result<Bool, Problem>]
+        let statements: [PostgresQuery]
+        /// Whether the last statement queues followers.
+        let hasFollowers: Bool
+    }
+
+    private static func put(
+        _ registration: Registration, _ register: inout InstallationRows.Register
+    ) -> Result<Bool, Problem> {
+        Result { () throws(Problem) in
+            try register.put(
+                registration.state, of: registration.key, secret: registration.secret, at: registration.now)
+        }
+    }
+
+    private static func names(_ some: [Registration]) -> InstallationRows.Names {
+        var names = InstallationRows.Names()
+        for registration in some { names.add(registration.key, registration.state.startTokens) }
+        return names
+    }
+}

@@ -1,0 +1,115 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Activities as their apps report them.
+@Suite(.timeLimit(.minutes(2)))
+struct ActivityReportTests {
+    private func inCrowd(_ phones: Phones) async throws -> Int {
+        try await phones.stores.count("select count(*) as n from activities where in_crowd")
+    }
+
+    @Test func `a report is known; what it leaves out of token and channel stays; a repeat is no other activity`()
+        async throws
+    {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            #expect(try await phones.report(of: id))
+            #expect(try await inCrowd(phones) == 0)
+            #expect(try await !phones.report(of: id, token: "cc"))
+            #expect(try await inCrowd(phones) == 1)
+            #expect(try await !phones.report(of: id, .stale))
+            let token = try #require(DeviceToken(hex: "cc"))
+            #expect(try await phones.known(id).activities.map(\.updateToken) == [token])
+            #expect(try await inCrowd(phones) == 1)
+            #expect(try await !phones.report(of: id, channelID: "apple-1"))
+            #expect(try await inCrowd(phones) == 0)
+            try await phones.store.forget(activity: "activity-1", of: id, secret: Phones.secret)
+            #expect(try await phones.known(id).activities == [])
+        }
+    }
+
+    @Test func `a token that was refused is used again when it is reported again, and not before`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            try await phones.report(of: id, token: "cc")
+            try await phones.stores.pool.query("update activities set suspect_since = now(), reason = 'BadDeviceToken'")
+            try await phones.report(of: id)
+            #expect(try await inCrowd(phones) == 0)
+            try await phones.report(of: id, token: "dd")
+            #expect(try await inCrowd(phones) == 1)
+        }
+    }
+
+    @Test func `a start is confirmed by its activity, whatever is known of its answer, and by no other`() async throws {
+        try await withPhones { phones in
+            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
+            let (id, other) = (try Phones.id(), try Phones.id())
+            try await phones.put(Phones.state(token: "a1"), of: id)
+            try await phones.put(Phones.state(token: "a2"), of: other)
+            let row = try await phones.row(id)
+            let unknown = try await phones.open()
+            let underWay = try await phones.open("match-2")
+            try await phones.start(unknown, row, "unknown")
+            try await phones.start(unknown, phones.row(other))
+            try await phones.stores.pool.query("update start_runs set noted = \([row]) where id = \(underWay)")
+            let never = try await phones.open("match-3")
+            for key in ["match-1", "match-2", "match-3"] { try await phones.report("of-\(key)", of: id, key: key) }
+            let confirmed = try await phones.stores.pool.query(
+                "select run, installation from starts where confirmed_at is not null order by run")
+            #expect(try confirmed.map { try $0.decode(Int.self, "run") } == [unknown, underWay].sorted())
+            #expect(try confirmed.allSatisfy { try $0.decode(Int.self, "installation") == row })
+            #expect(try await phones.started(never) == [:])
+        }
+    }
+
+    @Test func `of an installation's activities the oldest go that are not shown`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            try await phones.report("shown", of: id)
+            for number in 0..<101 {
+                phones.stores.clock.advance(by: 1)
+                try await phones.report("ended-\(number)", of: id, .ended)
+            }
+            let known = Set(try await phones.known(id).activities.map(\.id))
+            #expect(known.count == DeviceActivity.maximumOfInstallation)
+            #expect(known.contains("shown"))
+            #expect(known.contains("ended-100"))
+            #expect(!known.contains("ended-0"))
+        }
+    }
+
+    @Test func `an event and an installation must be there; reports that come together are answered one by one`()
+        async throws
+    {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let ids = try (0..<50).map { _ in try Phones.id() }
+            for (number, id) in ids.enumerated() {
+                try await phones.put(Phones.state(token: "a\(10 + number)0"), of: id)
+            }
+            #expect(try await problem { try await phones.report(of: ids[0], key: "none") } == .eventNotFound)
+            #expect(try await problem { try await phones.report(of: Phones.id()) } == .installationNotFound)
+            let created = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for id in ids {
+                    for number in 0..<4 {
+                        group.addTask { try await phones.report("activity-\(number % 2)", of: id) }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(created == 100)
+            #expect(try await phones.stores.count("select count(*) as n from activities") == 100)
+        }
+    }
+}

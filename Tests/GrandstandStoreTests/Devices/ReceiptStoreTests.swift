@@ -1,0 +1,77 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Receipts on PostgreSQL: what was sent beside what was shown.
+@Suite(.timeLimit(.minutes(2)))
+struct ReceiptStoreTests {
+    @Test func `what was shown stands beside what was sent, by clocks that were corrected`() async throws {
+        try await withPhones { phones in
+            let stores = phones.stores
+            let key = try await stores.open()
+            try await stores.accept(.update())
+            let first = try await stores.sendOne().timestamp
+            let accepted = stores.now
+            stores.clock.advance(by: 60)
+            try await stores.accept(.update())
+            let second = try await stores.sendOne().timestamp
+            let ids = try (0..<3).map { _ in try Phones.id() }
+            for (number, id) in ids.enumerated() {
+                try await phones.put(Phones.state(token: "a\(number)"), of: id)
+                try await phones.report(of: id)
+            }
+            // Its clock is two minutes ahead.
+            let ahead = ReceiptBatch(
+                [
+                    Receipt(eventKey: key, timestamp: first, shownAt: accepted.addingTimeInterval(121)),
+                    Receipt(eventKey: key, timestamp: second, shownAt: accepted.addingTimeInterval(183)),
+                    Receipt(eventKey: try .sample("none"), timestamp: 5, shownAt: accepted),
+                ], sentAt: stores.now.addingTimeInterval(120), arrivedAt: stores.now)
+            for _ in 0..<2 {
+                #expect(
+                    try await phones.store.record(ahead, of: ids[0], secret: Phones.secret, now: stores.now) == 2)
+            }
+            let silent = ReceiptBatch(
+                [Receipt(eventKey: key, timestamp: first, shownAt: accepted)], sentAt: nil, arrivedAt: stores.now)
+            _ = try await phones.store.record(silent, of: ids[1], secret: Phones.secret, now: stores.now)
+            let reports = try await phones.store.receipts(of: key, within: .all)
+            #expect(reports.map(\.app) == [try .sample()])
+            let report = try #require(reports.first?.report)
+            #expect(report.sample == 3)
+            #expect(report.messages.map(\.timestamp) == [first, second])
+            #expect(report.messages.map(\.shown) == [2, 1])
+            #expect(report.messages.map(\.clockUnknown) == [1, 0])
+            #expect(report.messages.map(\.acceptedAt) == [accepted, accepted.addingTimeInterval(60)])
+            #expect(report.messages.map(\.seconds?.p50) == [1, 3])
+            #expect(report.newest?.shown == 1)
+        }
+    }
+
+    @Test func `who proves nothing records nothing, and reports are within reach only`() async throws {
+        try await withPhones { phones in
+            let key = try await phones.stores.open()
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let now = phones.stores.now
+            let batch = ReceiptBatch(
+                [Receipt(eventKey: key, timestamp: 1, shownAt: now)], sentAt: nil, arrivedAt: now)
+            #expect(
+                try await problem { try await phones.store.record(batch, of: id, secret: "wrong", now: now) }
+                    == .wrongInstallationSecret)
+            #expect(
+                try await problem {
+                    try await phones.store.record(batch, of: Phones.id(), secret: Phones.secret, now: now)
+                } == .installationNotFound)
+            #expect(try await phones.stores.count("select count(*) as n from receipts") == 0)
+            let others = AppReach.only([try .sample("com.example.Other")])
+            #expect(try await problem { try await phones.store.receipts(of: key, within: others) } == .forbidden)
+            #expect(
+                try await problem { try await phones.store.receipts(of: .sample("none"), within: .all) }
+                    == .eventNotFound)
+        }
+    }
+}

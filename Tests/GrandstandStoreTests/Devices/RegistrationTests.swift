@@ -1,0 +1,228 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Registrations on PostgreSQL.
+@Suite(.timeLimit(.minutes(2)))
+struct RegistrationTests {
+    @Test func `what is registered comes back whole; what is left out is gone`() async throws {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            let state = try Phones.state(3, topics: ["team:a", "league:b"])
+            #expect(try await phones.put(state, of: id))
+            #expect(try await phones.known(id) == KnownInstallation(state: state))
+            let less = InstallationState(
+                sequence: 4, systemVersion: SystemVersion(17, 1), liveActivitiesEnabled: false,
+                frequentPushesEnabled: false)
+            #expect(try await !phones.put(less, of: id))
+            #expect(try await phones.known(id) == KnownInstallation(state: less))
+            #expect(try await phones.stores.count("select count(*) as n from start_tokens") == 0)
+        }
+    }
+
+    @Test func `an app, an installation and a secret that are not the ones are refused, and change nothing`()
+        async throws
+    {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            let state = try Phones.state(3)
+            try await phones.put(state, of: id)
+            var elsewhere = id
+            elsewhere.bundleID = try .sample("com.example.None")
+            let wrong = String(repeating: "x", count: 43)
+            let other = try Phones.state(9, topics: ["team:b"])
+            let store = phones.store
+            let now = phones.stores.now
+            #expect(try await problem { try await phones.put(state, of: elsewhere) } == .appNotFound)
+            #expect(
+                try await problem { try await phones.put(other, of: id, secret: wrong) } == .wrongInstallationSecret)
+            #expect(
+                try await problem { try await store.installation(id, secret: wrong) } == .wrongInstallationSecret)
+            #expect(try await problem { try await store.forget(id, secret: wrong) } == .wrongInstallationSecret)
+            #expect(
+                try await problem { try await store.forget(activity: "a", of: id, secret: wrong) }
+                    == .wrongInstallationSecret)
+            #expect(try await problem { try await phones.known(Phones.id()) } == .installationNotFound)
+            // The same UUID in the other environment is another installation.
+            #expect(
+                try await problem { try await phones.known(Phones.id(id.id, in: .development)) }
+                    == .installationNotFound)
+            #expect(
+                try await problem { try await store.put(Phones.state(2), of: id, secret: Phones.secret, now: now) }
+                    == .staleInstallation)
+            #expect(try await phones.known(id).state == state)
+        }
+    }
+
+    @Test func `a repeat writes nothing; once a day it says when it was seen`() async throws {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            let state = try Phones.state(3)
+            try await phones.put(state, of: id)
+            func version() async throws -> String {
+                let rows = try await phones.stores.pool.query(
+                    "select xmin::text || ctid::text || xmax::text as v from installations")
+                return try #require(rows.first).decode("v")
+            }
+            let first = try await version()
+            phones.stores.clock.advance(by: 86_399)
+            #expect(try await !phones.put(state, of: id))
+            #expect(try await version() == first)
+            phones.stores.clock.advance(by: 1)
+            #expect(try await !phones.put(state, of: id))
+            #expect(try await version() != first)
+        }
+    }
+
+    @Test func `many that come together are each answered for themselves`() async throws {
+        try await withPhones { phones in
+            let ids = try (0..<300).map { _ in try Phones.id() }
+            let created = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for (number, id) in ids.enumerated() {
+                    for _ in 0..<2 {
+                        group.addTask { try await phones.put(Phones.state(1, token: "00\(1_000 + number)"), of: id) }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(created == 300)
+            #expect(try await phones.stores.count("select count(*) as n from installations") == 300)
+            #expect(try await phones.stores.count("select count(*) as n from start_tokens") == 300)
+            #expect(try await phones.stores.count("select count(*) as n from follows") == 300)
+        }
+    }
+
+    /// Two stores are two replicas: no gathering makes one of what they bring.
+    @Test func `replicas that register the same installations and tokens at once end with each token in one place`()
+        async throws
+    {
+        try await withDatabase { test in
+            let phones = try await Phones(test)
+            let other = PostgresInstallationStore(test.database)
+            let ids = try (0..<6).map { _ in try Phones.id() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for round in 0..<40 {
+                    for (number, id) in ids.enumerated() {
+                        let store = (round + number).isMultiple(of: 2) ? phones.store : other
+                        // Tokens wander from one to the next.
+                        let token = "aa0\((round + number) % 4)"
+                        group.addTask {
+                            _ = try await store.put(
+                                Phones.state(token: token), of: id, secret: Phones.secret, now: phones.stores.now)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await phones.stores.count("select count(*) as n from installations") == 6)
+            #expect(
+                try await phones.stores.count("select count(*) - count(distinct token) as n from start_tokens") == 0)
+        }
+    }
+
+    @Test func `a token that was refused is used again when it is registered again; else its time stays`() async throws
+    {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            let state = try Phones.state()
+            try await phones.put(state, of: id)
+            let first = phones.stores.now
+            try await phones.stores.pool.query(
+                "update start_tokens set suspect_since = now(), reason = 'BadDeviceToken'")
+            #expect(try await phones.known(id).suspectTypes == [Phones.type])
+            phones.stores.clock.advance(by: 10)
+            var german = state
+            german.locale = "de"
+            for state in [state, german] { try await phones.put(state, of: id) }
+            #expect(try await phones.known(id).suspectTypes == [])
+            let row = try await phones.stores.pool.query("select registered_at, reason from start_tokens").first
+            #expect(try #require(row).decode(Date.self, "registered_at") == first.addingTimeInterval(10))
+            #expect(try #require(row).decode(String?.self, "reason") == nil)
+        }
+    }
+
+    @Test func `who is forgotten is forgotten whole, and may register anew with another secret`() async throws {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            try await phones.stores.put(.sample())
+            try await phones.put(Phones.state(5), of: id)
+            try await phones.report(of: id, token: "cc")
+            try await phones.store.forget(id, secret: Phones.secret)
+            try await phones.store.forget(id, secret: "anything")
+            for table in ["installations", "start_tokens", "follows", "activities"] {
+                #expect(
+                    try await phones.stores.count(
+                        PostgresQuery(unsafeSQL: "select count(*) as n from \(table)")) == 0, "\(table)")
+            }
+            #expect(try await phones.put(Phones.state(1), of: id, secret: String(repeating: "n", count: 43)))
+        }
+    }
+
+    @Test func `an app that is deleted takes its installations along; its number is asked for anew`() async throws {
+        try await withPhones { phones in
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            try await phones.stores.apps.delete(.sample())
+            #expect(try await phones.stores.count("select count(*) as n from installations") == 0)
+            #expect(try await problem { try await phones.put(Phones.state(), of: id) } == .appNotFound)
+            _ = try await phones.stores.apps.put(.sample(at: phones.stores.now))
+            #expect(try await phones.put(Phones.state(), of: id))
+            // Nobody asked while it was away.
+            try await phones.stores.apps.delete(.sample())
+            _ = try await phones.stores.apps.put(.sample(at: phones.stores.now))
+            #expect(try await phones.put(Phones.state(), of: id))
+            try await phones.stores.apps.delete(.sample())
+            #expect(try await problem { try await phones.store.statistics(of: .sample()) } == .appNotFound)
+        }
+    }
+
+    @Test func `statistics count, and name nobody`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let ids = try (0..<3).map { _ in try Phones.id() }
+            try await phones.put(Phones.state(token: "aa"), of: ids[0])
+            try await phones.put(Phones.state(token: "bb", system: "17.4"), of: ids[1])
+            var quiet = try Phones.state(token: nil)
+            (quiet.locale, quiet.liveActivitiesEnabled, quiet.frequentPushesEnabled) = (nil, false, false)
+            try await phones.put(quiet, of: ids[2])
+            try await phones.stores.pool.query("update start_tokens set suspect_since = now() where token = '\\xbb'")
+            try await phones.report(of: ids[0], token: "cc")
+            try await phones.report(of: ids[1], .ended, token: "dd")
+            let statistics = try await phones.store.statistics(of: .sample())
+            #expect(statistics.installations == 3)
+            #expect(statistics.systems == [17: 1, 18: 2])
+            #expect(statistics.locales == ["de": 2, "und": 1])
+            #expect(statistics.liveActivitiesDisabled == 1)
+            #expect(statistics.frequentPushesDisabled == 1)
+            #expect(statistics.startTokens == [Phones.type: .init(active: 1, suspect: 1)])
+            #expect(statistics.updateTokens == .init(active: 1, suspect: 0))
+        }
+    }
+
+    @Test func `what was not seen for long goes, the oldest first, in steps`() async throws {
+        try await withDatabase { test in
+            let phones = try await Phones(test)
+            try await phones.stores.put(.sample())
+            let ids = try (0..<3).map { _ in try Phones.id() }
+            for (number, id) in ids.enumerated() {
+                try await phones.put(Phones.state(token: "a\(number)"), of: id)
+                try await phones.report(of: id)
+                phones.stores.clock.advance(by: 10)
+            }
+            let cutoff = phones.stores.now.addingTimeInterval(-15)
+            let activities = PostgresDeviceHistory(test.database, .activities)
+            #expect(try await activities.prune(before: cutoff, limit: 10) == 2)
+            let installations = PostgresDeviceHistory(test.database, .installations)
+            #expect(try await installations.prune(before: cutoff, limit: 1) == 1)
+            #expect(try await problem { try await phones.known(ids[0]) } == .installationNotFound)
+            #expect(try await installations.prune(before: cutoff, limit: 10) == 1)
+            #expect(try await installations.prune(before: cutoff, limit: 10) == 0)
+            #expect(try await phones.known(ids[2]).activities.count == 1)
+        }
+    }
+}
