@@ -29,6 +29,10 @@ package struct API: Sendable {
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
         package var webhookNetworks: NetworkGuard
+        package var installations: any InstallationStore
+        package var receipts: any ReceiptStore
+        /// Which installations are asked for receipts.
+        package var receiptSampling: ReceiptSampling
         package var views: LiveViews
         package var streams = StreamSettings()
         package var readiness: @Sendable () async -> Readiness
@@ -46,7 +50,8 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
-            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, views: LiveViews,
+            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
+            receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
             pages: MountedPages? = nil, now: @escaping @Sendable () -> Date
         ) {
@@ -69,6 +74,9 @@ package struct API: Sendable {
             self.intake = intake
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
+            self.installations = installations
+            self.receipts = receipts
+            self.receiptSampling = receiptSampling
             self.views = views
             self.readiness = readiness
             self.tenure = tenure
@@ -175,6 +183,15 @@ package struct API: Sendable {
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
             WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,
+            InstallationRoutes(
+                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
+            ActivityRoutes(
+                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
+            ReceiptRoutes(
+                receipts: d.receipts, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
             StreamRoutes(events: d.events, views: d.views, keys: d.keys, settings: d.streams, now: d.now).routes,
             KeyRoutes(ledger: d.access.ledger, now: d.now).routes,
             ContractRoutes().routes,

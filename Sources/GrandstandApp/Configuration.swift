@@ -79,6 +79,10 @@ package struct Configuration: Sendable {
     package var reconcileDeleteBudget: Int
     /// Seconds settled broadcasts are kept.
     package var history: TimeInterval
+    /// Seconds an installation that was not seen is kept.
+    package var installations: TimeInterval
+    /// Which installations are asked for receipts.
+    package var receiptSampling: ReceiptSampling
     /// Seconds for which lookups are answered from memory while the database cannot confirm them.
     package var lookupStaleness: TimeInterval
     /// Where webhooks may lead besides the internet, and whether in the clear.
@@ -151,6 +155,9 @@ extension Configuration {
         reconcileDeleteBudget =
             try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000, of: "deletions") ?? 100
         history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
+        installations = 86_400 * (try settings.number("GRANDSTAND_INSTALLATION_DAYS", in: 1...3_650, of: "days") ?? 180)
+        receiptSampling = ReceiptSampling(
+            share: try settings.number("GRANDSTAND_RECEIPT_SHARE", in: 0...1, of: "parts of one") ?? 0.01)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
         webhookNetworks = NetworkGuard(

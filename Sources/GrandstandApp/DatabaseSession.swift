@@ -18,6 +18,8 @@ package struct DatabaseSession: Sendable {
     package let bulkPool: PostgresPool
     /// Where they are claimed and settled.
     package let dispatchPool: PostgresPool
+    /// Where installations register: their storm makes neither a goal nor an organiser wait.
+    package let devicePool: PostgresPool
     /// What goes over these pools and changes lookups' answers.
     package let changes: LocalChanges
     /// Where the database is, for others that shall use it beside this process.
@@ -80,6 +82,9 @@ package struct DatabaseSession: Sendable {
         // A claim and a settlement for each environment, leases, and wake-ups.
         dispatchPool = PostgresPool(
             configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        devicePool = PostgresPool(
+            configuration: .outbox(connectionString: url, connections: PostgresInstallationStore.connections),
+            logger: logger)
         self.changes = changes
         self.url = url
         self.cluster = cluster
@@ -140,6 +145,7 @@ package struct DatabaseSession: Sendable {
         await bulkPool.close()
         await outboxPool.close()
         await dispatchPool.close()
+        await devicePool.close()
         await cluster?.stop()
     }
 

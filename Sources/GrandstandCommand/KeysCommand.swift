@@ -15,7 +15,7 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "What people know the key by.")
         var name: String
 
-        @Option(help: "lookup, organise, operate or admin; may be repeated.")
+        @Option(help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.")
         var scope: [APIKey.Scope]
 
         @Option(help: "The bundle ID of the one app the key is for; without it, all.")

@@ -7,6 +7,9 @@ internal import Testing
 /// What a busy server writes down holds no secret.
 @Suite(.timeLimit(.minutes(5)))
 struct LogTests {
+    private static let token = "80abcdef0123456789abcdef"
+    private static let installationSecret = "the-installation-secret-of-a-phone-that-nobody-else-has"
+
     @Test func `no key, token, signing key or content state is in the log of a busy run`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_LOG_LEVEL": "info"]) { environment, simulator in
             var secret = ""
@@ -28,6 +31,17 @@ struct LogTests {
                 _ = try await HTTPCaller(url: process.url, secret: other)("GET", "/v1/events")
                 _ = try await HTTPCaller(url: process.url, secret: "gs_guess-\(n)")("GET", "/v1/events")
             }
+            let phone = try await caller(
+                "POST", "/v1/keys", #"{"name": "app", "scopes": ["device"], "bundleId": "\#(Stage.bundleID)"}"#)
+            let device = HTTPCaller(url: process.url, secret: try #require(phone.json["secret"]?.string))
+            let installation = "/v1/apps/\(Stage.bundleID)/production/installations/\(UUID())"
+            let registration =
+                #"{"systemVersion": "18", "startTokens": [{"attributesType": "M", "token": "\#(Self.token)"}]}"#
+            let proof = ["Grandstand-Installation-Secret": Self.installationSecret]
+            #expect(try await device("PUT", installation, registration, headers: proof).status == 201)
+            #expect(try await device("PUT", installation, registration + "}", headers: proof).status == 400)
+            let wrong = ["Grandstand-Installation-Secret": String(Self.installationSecret.reversed())]
+            #expect(try await device("PUT", installation, registration, headers: wrong).status == 403)
             let browser = try await Browser(url: process.url).signedIn(with: secret)
             #expect(try await browser.get("/console").status == 200)
             #expect(try await browser.post("/console/sign-in", [("key", "gs_guess-console")]).status == 401)
@@ -42,7 +56,10 @@ struct LogTests {
             let body = signingKey.split(separator: "\n").filter { !$0.hasPrefix("-----") }.map(String.init)
             #expect(log.contains("listening"))
             // `eyJ` begins every JSON Web Token.
-            for word in [secret, other, "gs_guess", "geheim", "eyJ", "BEGIN PRIVATE KEY", "Bearer"] + body {
+            for word in [
+                secret, other, "gs_guess", "geheim", "eyJ", "BEGIN PRIVATE KEY", "Bearer", Self.token, "abcdef01",
+                "nstallation-secret-of",
+            ] + body {
                 #expect(!log.contains(word), "\(word.prefix(12))")
             }
         }

@@ -36,6 +36,13 @@ struct ReachMatrixTests {
 
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
 
+    /// About an installation, by a key that is no device's.
+    private static func device(_ method: String, _ rest: String = "") -> Call {
+        Call(
+            method: method, route: "/v1/apps/{bundleId}/{environment}/installations/{installationId}" + rest,
+            path: { "/v1/apps/\($0.app)/development/installations/\($0.channel)" + rest }, isOfApp: true)
+    }
+
     private static let calls: [Call] = [
         .init(method: "GET", route: "/v1/events/{key}", path: { "/v1/events/\($0.event)" }),
         .init(
@@ -54,6 +61,12 @@ struct ReachMatrixTests {
         .init(
             method: "GET", route: "/v1/apps/{bundleId}/{environment}/topics",
             path: { "/v1/apps/\($0.app)/development/topics" }, isOfApp: true),
+        .init(method: "GET", route: "/v1/events/{key}/receipts", path: { "/v1/events/\($0.event)/receipts" }),
+        .init(
+            method: "GET", route: "/v1/apps/{bundleId}/{environment}/installations/statistics",
+            path: { "/v1/apps/\($0.app)/development/installations/statistics" }, isOfApp: true),
+        device("PUT"), device("GET"), device("DELETE"), device("PUT", "/activities/{activityId}"),
+        device("DELETE", "/activities/{activityId}"), device("POST", "/receipts"),
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.sent)" }),
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),
         .init(method: "DELETE", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),

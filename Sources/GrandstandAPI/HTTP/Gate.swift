@@ -62,6 +62,8 @@ struct Gate: Sendable {
         case .anyScope(let scopes) where !scopes.contains(where: key.holds):
             let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
+        case .anyKey where key.isOfDevices:
+            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
         default: return
         }
     }

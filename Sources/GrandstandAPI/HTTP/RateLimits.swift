@@ -2,12 +2,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The buckets of this process: one for each key, one for each address that fails to authenticate.
+/// The buckets of this process: one for each key, one for each address that fails to authenticate, one for each
+/// installation that an address tries with wrong secrets.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
         /// Requests a second of one key; `nil`: no limit. Twice as many may come at once.
         package var requests: Double?
-        /// The same for lookups: millions of phones share one key, so they are counted for themselves.
+        /// The same for what phones ask, by lookups and about their installations: millions of them share one key, so
+        /// either is counted for itself.
         package var lookups: Double?
         /// Failed authentications a minute of one address; `nil`: no limit.
         package var failures: Double?
@@ -30,7 +32,17 @@ package final class RateLimits: Sendable {
     private let strangers = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
     private let lookingUp = Mutex<[UUID: RateLimit]>([:])
+    private let registering = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
+    /// Wrong secrets of an installation from one address: ten, then one in ten seconds. Its own app has another address,
+    /// or the right one among them.
+    private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
+    private let guessing = Mutex<[Guess: RateLimit]>([:])
+
+    private struct Guess: Hashable {
+        let installation: UUID
+        let address: String
+    }
 
     package init(_ settings: Settings) {
         requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
@@ -48,6 +60,10 @@ package final class RateLimits: Sendable {
             guard let lookups else { return nil }
             return lookingUp.withLock { Self.take(key, from: &$0, lookups, now) }
         }
+        if access == InstallationRoutes.access {
+            guard let lookups else { return nil }
+            return registering.withLock { Self.take(key, from: &$0, lookups, now) }
+        }
         if isForClientApps, access == .anyKey {
             return keys.withLock { Self.take(key, from: &$0, strangers, now) }
         }
@@ -59,6 +75,24 @@ package final class RateLimits: Sendable {
     func fail(_ address: String, at now: Date) -> RateLimit.Standing? {
         guard let failures else { return nil }
         return addresses.withLock { Self.take(address, from: &$0, failures, now) }
+    }
+
+    /// Whether an address has tried too many wrong secrets of an installation to be listened to now; `nil`: it has not.
+    func refusesGuess(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
+        let standing = guessing.withLock {
+            $0[Guess(installation: installation, address: address)]?.look(guesses, at: now)
+        }
+        return standing.flatMap { $0.isExhausted ? $0 : nil }
+    }
+
+    /// Counts a wrong secret of an installation, for the two together and for the address.
+    ///
+    /// - Returns: how the address stands; `nil`: there is no limit.
+    func guessed(_ installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
+        _ = guessing.withLock {
+            Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
+        }
+        return fail(address, at: now)
     }
 
     private static func take<Name: Hashable>(

@@ -89,8 +89,10 @@ extension KeyDraft {
             }
             scopes.insert(scope)
         }
+        let draft = KeyDraft(name: name ?? "", scopes: scopes, bundleID: bundleID, expiresAt: expiresAt)
+        if draft.lacksApp { fields.fault("bundleId", KeyDraft.appRule) }
         try fields.finish()
-        self.init(name: name ?? "", scopes: scopes, bundleID: bundleID, expiresAt: expiresAt)
+        self = draft
     }
 }
 

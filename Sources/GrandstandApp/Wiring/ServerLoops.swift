@@ -81,6 +81,16 @@ struct ServerLoops: Sendable {
                 Member(
                     .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
                     "webhook janitor"),
+                Member(
+                    .dispatch,
+                    janitor(stores.installationHistory, keep: configuration.installations, of: "installations"),
+                    "janitor of installations"),
+                Member(
+                    .dispatch, janitor(stores.activityHistory, keep: configuration.history, of: "activities"),
+                    "janitor of activities"),
+                Member(
+                    .dispatch, janitor(stores.receiptHistory, keep: configuration.history, of: "receipts"),
+                    "janitor of receipts"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }

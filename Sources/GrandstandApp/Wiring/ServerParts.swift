@@ -49,7 +49,9 @@ struct ServerParts: Sendable {
                     now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: stores.outbox, plan: plan, now: now),
-                webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks, views: views,
+                webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
+                installations: stores.installations, receipts: stores.installations,
+                receiptSampling: configuration.receiptSampling, views: views,
                 readiness: Self.readiness(resources, apple), tenure: configuration.tenure,
                 pages: .console(Self.console(configuration, resources, stores, apple)), now: now))
     }

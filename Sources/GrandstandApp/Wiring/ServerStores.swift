@@ -28,6 +28,10 @@ struct ServerStores: Sendable {
     let webhookHistory: PostgresWebhookHistory
     let quotaLevels: PostgresQuotaLevels
     let live: PostgresLiveStore
+    let installations: PostgresInstallationStore
+    let installationHistory: PostgresDeviceHistory
+    let activityHistory: PostgresDeviceHistory
+    let receiptHistory: PostgresDeviceHistory
     let signals: PostgresWakeSignals
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
@@ -64,6 +68,12 @@ struct ServerStores: Sendable {
         webhookHistory = PostgresWebhookHistory(store)
         quotaLevels = PostgresQuotaLevels(store)
         live = PostgresLiveStore(store)
+        installations = PostgresInstallationStore(
+            Database(session.devicePool, sharing: store), calls: store,
+            outages: OutageLog("the loops of starts could not be woken; they look by themselves", logger))
+        installationHistory = PostgresDeviceHistory(store, .installations)
+        activityHistory = PostgresDeviceHistory(store, .activities)
+        receiptHistory = PostgresDeviceHistory(store, .receipts)
         signals = PostgresWakeSignals(session.pool)
     }
 }

@@ -27,8 +27,11 @@ struct AccessTests {
         for scope in APIKey.Scope.allCases {
             let mayPass =
                 switch access {
-                case .open, .anyKey: true
-                case .scope(let wanted): scope == wanted || scope == .admin
+                case .open: true
+                // Such a key does what devices do, and lookups.
+                case .anyKey: scope != .device
+                case .scope(let wanted):
+                    scope == wanted || scope == .admin || scope == .device && wanted == .lookup
                 case .anyScope(let wanted): wanted.contains(scope) || scope == .admin
                 }
             let answer = try await world("GET", path, as: "gs_\(scope.rawValue)")

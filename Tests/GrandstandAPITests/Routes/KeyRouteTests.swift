@@ -12,6 +12,8 @@ struct KeyRouteTests {
         (#"{"name": "x", "scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z"}"#, "/expiresAt"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleId": "!"}"#, "/bundleId"),
         (#"{"name": "x", "scopes": ["lookup"], "secret": "mine"}"#, "/secret"),
+        (#"{"name": "x", "scopes": ["device"]}"#, "/bundleId"),
+        (#"{"name": "x", "scopes": ["admin", "device"]}"#, "/bundleId"),
     ])
     func `what is wrong with a key is told with its place`(body: String, pointer: String) async throws {
         let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))

@@ -21,7 +21,8 @@ enum Contract {
             let values = [
                 "{bundleId}": "com.example.Stadium", "{environment}": "production", "{key}": "derby",
                 "{id}": "11111111-2222-4333-8444-555555555555", "{delivery}": "11111111-2222-4333-8444-555555555555",
-                "{quirk}": "management-path",
+                "{quirk}": "management-path", "{installationId}": "11111111-2222-4333-8444-555555555555",
+                "{activityId}": "1",
             ]
             return path.split(separator: "/", omittingEmptySubsequences: false).map { values[String($0)] ?? String($0) }
                 .joined(separator: "/")

@@ -24,8 +24,12 @@ struct RouteWorld {
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
+    var installations = FakeInstallations()
+    var receipts = FakeReceipts()
+    var sampling = ReceiptSampling(share: 1)
     var auditLog = FakeAuditLog()
     var idempotency = FakeIdempotency()
+    /// Counts over all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
     var views = Self.views()
     /// Routes of a test's own, beside the API's.
@@ -35,15 +39,17 @@ struct RouteWorld {
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin, and
-    /// `gs_stadium_admin`.
+    /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin and device,
+    /// and `gs_stadium_admin`; `gs_device` is of this app, too, as such keys are.
     static let keys: [String: APIKey] = {
         let stadium = BundleID(rawValue: "com.example.Stadium")
         var keys = [
             "gs_stadium": key([.lookup, .organise, .operate], of: stadium),
             "gs_stadium_admin": key([.admin], of: stadium),
         ]
-        for scope in APIKey.Scope.allCases { keys["gs_\(scope.rawValue)"] = key([scope]) }
+        for scope in APIKey.Scope.allCases {
+            keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : nil)
+        }
         return keys
     }()
 
@@ -149,7 +155,8 @@ struct RouteWorld {
                 reconciliationOperations: ReconciliationOperations(
                     store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
                 reconciliationLimits: (grace: 600, deleteBudget: 100), intake: Intake(outbox: outbox, now: now),
-                webhooks: webhooks, webhookNetworks: NetworkGuard(), views: views,
+                webhooks: webhooks, webhookNetworks: NetworkGuard(),
+                installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
                 readiness: { Readiness(database: true) }, tenure: ChannelTenure(), pages: pages, now: now))
     }
 }

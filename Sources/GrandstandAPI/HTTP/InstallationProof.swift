@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+/// An installation that a request speaks for, and the secret that proves it.
+struct InstallationProof: Sendable {
+    let id: InstallationID
+    let secret: String
+    private let address: String
+
+    /// - Throws: `invalid-request` for a path that names none, and for a header that is missing or can be none;
+    ///   `app-not-found`, `not-found`, `forbidden` of the path.
+    init(_ request: Request, _ context: APIContext) throws(Problem) {
+        let app = try context.app()
+        guard let uuid = UUID(uuidString: context.text("installationId")) else {
+            throw Problem(
+                .invalidRequest, "The path's installation is not named by a UUID.",
+                errors: [FieldError(pointer: "installationId", detail: "A UUID that the app made was expected.")])
+        }
+        guard let secret = request.headers[.installationSecret], Self.isSecret(secret) else {
+            throw Problem(
+                .invalidRequest,
+                "Send the installation's secret as Grandstand-Installation-Secret: the app draws it once, and keeps it "
+                    + "in the keychain.",
+                errors: [
+                    FieldError(
+                        pointer: "Grandstand-Installation-Secret",
+                        detail: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")
+                ])
+        }
+        id = InstallationID(bundleID: app.bundleID, environment: app.environment, id: uuid)
+        self.secret = secret
+        address = context.address
+    }
+
+    /// Does what the installation asks. Wrong secrets are counted; beyond some, nobody is asked any more whether the next
+    /// one is right.
+    ///
+    /// - Throws: `rate-limited`; what `body` throws.
+    func proved<Value>(
+        _ limits: RateLimits, at now: Date, _ body: () async throws -> Value
+    ) async throws -> Value {
+        if let standing = limits.refusesGuess(of: id.id, from: address, at: now) {
+            throw Self.refusal(standing.reset)
+        }
+        do {
+            return try await body()
+        } catch let problem as Problem where problem.kind == .wrongInstallationSecret {
+            if let standing = limits.guessed(id.id, from: address, at: now), standing.isExhausted {
+                throw Self.refusal(standing.reset)
+            }
+            throw problem
+        }
+    }
+
+    private static func refusal(_ seconds: Int) -> Problem {
+        Problem(
+            .rateLimited, "Too many wrong secrets of installations came from this address. Try again in \(seconds) s.",
+            retryAfter: seconds)
+    }
+
+    private static func isSecret(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension HTTPField.Name {
+    /// The literal is a token of RFC 9110, so it has a name.
+    fileprivate static let installationSecret = HTTPField.Name("Grandstand-Installation-Secret")!
+}
