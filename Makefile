@@ -66,6 +66,7 @@ bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 	Benchmarks/simulator-memory.sh
 	Benchmarks/ledger.sh
 	Benchmarks/history.sh
+	Benchmarks/registrations.sh
 	Benchmarks/lookup.sh
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C

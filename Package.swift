@@ -58,6 +58,10 @@ let benchmarks: [Target] =
             name: "PostgresBenchmark", dependencies: ["Postgres", log],
             path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
         .executableTarget(
+            name: "RegistrationBenchmark",
+            dependencies: ["APNsWire", "Grandstand", "GrandstandStore", "Postgres", log],
+            path: "Benchmarks/RegistrationBenchmark", swiftSettings: settings),
+        .executableTarget(
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
             path: "Benchmarks/HTTP2Benchmark", swiftSettings: settings),
         .executableTarget(
