@@ -85,6 +85,11 @@ create index activities_by_report on activities (reported_at);
 
 create type audience_delivery as enum ('channel', 'tokens');
 alter table audiences add column delivery audience_delivery not null default 'channel';
+-- Lookups say which.
+drop trigger announce_lookup on audiences;
+create trigger announce_lookup
+    after insert or delete or update of event_key, bundle_id, environment, storage_policy, lane, delivery on audiences
+    for each row execute function announce_audience();
 
 alter table events add column topics text[] not null default '{}';
 

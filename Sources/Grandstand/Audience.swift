@@ -18,14 +18,20 @@ package struct Audience: Sendable, Hashable {
     package var id: ID
     /// Of its channel. A channel has one for ever, so another policy is another channel.
     package var storagePolicy: StoragePolicy
+    /// How its activities are reached.
+    package var delivery: Delivery
 
-    package init(id: ID, storagePolicy: StoragePolicy) {
+    package init(id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel) {
         self.id = id
         self.storagePolicy = storagePolicy
+        self.delivery = delivery
     }
 
-    package init(bundleID: BundleID, environment: APNsEnvironment, storagePolicy: StoragePolicy) {
-        self.init(id: ID(bundleID: bundleID, environment: environment), storagePolicy: storagePolicy)
+    package init(
+        bundleID: BundleID, environment: APNsEnvironment, storagePolicy: StoragePolicy, delivery: Delivery = .channel
+    ) {
+        self.init(
+            id: ID(bundleID: bundleID, environment: environment), storagePolicy: storagePolicy, delivery: delivery)
     }
 
     package var bundleID: BundleID { id.bundleID }
@@ -43,6 +49,8 @@ package struct Audience: Sendable, Hashable {
             case retiring
             case deleted
             case failed
+            /// The audience is reached by tokens: none is made.
+            case none
         }
 
         package var state: State

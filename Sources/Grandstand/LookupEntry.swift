@@ -7,7 +7,7 @@ package struct LookupEntry: Sendable, Hashable {
     /// The event's, or `ended` as soon as this audience got its own end.
     package var state: Event.State
     package var storagePolicy: StoragePolicy
-    /// Apple's ID; `nil` while the channel does not exist yet.
+    /// Apple's ID; `nil` while the channel does not exist yet, and where activities are reached by tokens.
     package var channelID: String?
     package var startsAt: Date?
     package var endsAt: Date?
@@ -15,10 +15,11 @@ package struct LookupEntry: Sendable, Hashable {
     package var contentState: [UInt8]?
     /// When that was accepted: seconds since 1970.
     package var timestamp: Int?
+    package var delivery: Audience.Delivery
 
     package init(
         eventKey: EventKey, state: Event.State, storagePolicy: StoragePolicy, channelID: String?, startsAt: Date?,
-        endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil
+        endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil, delivery: Audience.Delivery = .channel
     ) {
         self.eventKey = eventKey
         self.state = state
@@ -28,5 +29,6 @@ package struct LookupEntry: Sendable, Hashable {
         self.endsAt = endsAt
         self.contentState = contentState
         self.timestamp = timestamp
+        self.delivery = delivery
     }
 }

@@ -40,11 +40,11 @@ extension Lane {
     }
 
     /// The audience has other attributes. It is the same lane, with its order and its timestamps; another storage policy
-    /// is another channel, so the one it has is given up.
+    /// is another channel, so the one it has is given up; so it is by an audience that wants none.
     ///
     /// - Returns: as `disconnect`.
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
-        let isServed = audience.storagePolicy == self.audience.storagePolicy
+        let isServed = audience.delivery == .channel && audience.storagePolicy == self.audience.storagePolicy
         self.audience = audience
         return isServed ? nil : disconnect(at: now)
     }

@@ -12,7 +12,7 @@ package enum LookupAnswer: Sendable, Hashable {
     package init(_ entry: LookupEntry) {
         if entry.state.isOver {
             self = .over
-        } else if entry.channelID == nil {
+        } else if entry.channelID == nil, entry.delivery == .channel {
             self = .pending
         } else {
             self = .found(LookupBody(JSONWriter.text(entry)))
@@ -24,7 +24,9 @@ extension LookupEntry: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("eventKey", eventKey.rawValue)
-            object.member("channelId", channelID)
+            object.member("channelId", delivery == .channel ? channelID : nil)
+            // Apps of before know no other delivery, and look up none of its events.
+            if delivery != .channel { object.member("delivery", delivery.rawValue) }
             object.member("storagePolicy", storagePolicy.rawValue)
             object.member("state", state.rawValue)
             object.member("startsAt", startsAt)

@@ -7,6 +7,7 @@ package struct LookupRecord: Sendable, Hashable {
     package var topic: String
     package var environment: APNsEnvironment
     package var storagePolicy: StoragePolicy
+    package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
     package var startsAt: Date?
@@ -18,12 +19,14 @@ package struct LookupRecord: Sendable, Hashable {
 
     package init(
         topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
-        startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil, endedAt: Date? = nil,
+        delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
+        endedAt: Date? = nil,
         cancelledAt: Date? = nil
     ) {
         self.topic = topic
         self.environment = environment
         self.storagePolicy = storagePolicy
+        self.delivery = delivery
         self.channelID = channelID
         self.startsAt = startsAt
         self.endsAt = endsAt
@@ -39,6 +42,6 @@ package struct LookupRecord: Sendable, Hashable {
         return LookupAnswer(
             LookupEntry(
                 eventKey: key, state: state, storagePolicy: storagePolicy, channelID: channelID, startsAt: startsAt,
-                endsAt: endsAt))
+                endsAt: endsAt, delivery: delivery))
     }
 }

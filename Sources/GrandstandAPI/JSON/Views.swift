@@ -84,6 +84,7 @@ extension Event: JSONWritable {
                     audience.member("bundleId", pair.0.bundleID.rawValue)
                     audience.member("environment", pair.0.environment.rawValue)
                     audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
+                    audience.member("delivery", pair.0.delivery.rawValue)
                     audience.member("channel", Optional(pair.1))
                 }
             }

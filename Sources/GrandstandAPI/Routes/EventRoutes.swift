@@ -85,8 +85,10 @@ extension EventSpecification {
             let bundleID = nested.bundleID("bundleId")
             let environment = nested.choice("environment", APNsEnvironment.self, required: true)
             let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
+            let delivery = nested.choice("delivery", Audience.Delivery.self) ?? .channel
             if let bundleID, let environment, let policy {
-                let audience = Audience(bundleID: bundleID, environment: environment, storagePolicy: policy)
+                let audience = Audience(
+                    bundleID: bundleID, environment: environment, storagePolicy: policy, delivery: delivery)
                 if seen.insert(audience.id).inserted {
                     audiences.append(audience)
                 } else {

@@ -36,9 +36,10 @@ extension PostgresChannelStore {
     static let event: PostgresQuery = "(select * from events where key = c.event_key offset 0) e"
 
     /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more, or it
-    /// wants another channel.
+    /// wants another channel or none.
     static let audienceLane: PostgresQuery = """
-        (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c")))
+        (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c"))
+            and \(AudienceColumns.wantsChannel("u")))
         """
 
     /// The same, unless the audience got its end: nothing follows it, so it needs its channel no more than one that went.
@@ -117,9 +118,9 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Audiences whose time has come and that have no channel get a row; `admit` decides whether the quota allows it.
-    /// One that got its end needs none while its event goes on for others; an event that is over still gets one for
-    /// messages that wait for it.
+    /// Audiences whose time has come, that want a channel and have none get a row; `admit` decides whether the quota
+    /// allows it. One that got its end needs none while its event goes on for others; an event that is over still gets
+    /// one for messages that wait for it.
     ///
     /// The channels of an event are few and are to be found by its key.
     private static func declare(now: Date) -> PostgresQuery {
@@ -134,13 +135,13 @@ extension PostgresChannelStore {
             where e.ended_at is null and e.cancelled_at is null
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
                 and \(channel("c.state in \(Channel.State.sql(.servesAudience))")) is null
-                and (l.fenced_at is null or \(pending(lane: "u.lane")))
+                and (l.fenced_at is null or \(pending(lane: "u.lane"))) and \(AudienceColumns.wantsChannel("u"))
             union all
             select u.* from lanes l cross join lateral (select * from audiences where lane = l.id offset 0) u
             cross join lateral (select * from events where key = u.event_key offset 0) e
             where l.due_at is not null and l.channel is null and \(isOver)
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
-                and \(pending(lane: "l.id")) and \(channel("true")) is null
+                and \(pending(lane: "l.id")) and \(channel("true")) is null and \(AudienceColumns.wantsChannel("u"))
         ) u
         on conflict do nothing
         """

@@ -58,7 +58,8 @@ extension PostgresChannelStore {
     ) async throws {
         let events = try await connection.query(
             """
-            select e.ended_at is not null or e.cancelled_at is not null as is_over, u.storage_policy
+            select e.ended_at is not null or e.cancelled_at is not null as is_over,
+                case when \(AudienceColumns.wantsChannel("u")) then u.storage_policy end as storage_policy
             from events e left join audiences u on u.event_key = e.key and u.bundle_id = \(bundleID.rawValue)
                 and u.environment = \(wanted.environment.rawValue)::environment
             where e.key = \(eventKey.rawValue) for no key update of e
@@ -77,7 +78,8 @@ extension PostgresChannelStore {
                     FieldError(
                         pointer: "/eventKey",
                         detail: "The channel is \(wanted.storagePolicy.rawValue); the event needs an audience "
-                            + "of \(bundleID) in \(wanted.environment.rawValue) with that policy.")
+                            + "of \(bundleID) in \(wanted.environment.rawValue) with that policy "
+                            + "that is reached by a channel.")
                 ])
         }
         try await connection.query(

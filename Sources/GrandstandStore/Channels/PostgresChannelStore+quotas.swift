@@ -68,6 +68,7 @@ extension PostgresChannelStore {
         from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
         cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
         where e.ended_at is null and e.cancelled_at is null and l.fenced_at is null
+            and \(AudienceColumns.wantsChannel("u"))
             and (select true from channels c where c.event_key = u.event_key
                 and \(AudienceColumns.servesOfEvent("c", "u"))
                 and c.state in \(Channel.State.sql(.servesAudience)) limit 1) is null

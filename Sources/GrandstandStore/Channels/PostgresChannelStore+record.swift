@@ -164,7 +164,8 @@ extension PostgresChannelStore {
         let lanes: PostgresQuery = """
             (array(select u.lane from audiences u where u.event_key = \(eventKey.rawValue)
                 and \(AudienceColumns.isSame("u", channel.audience))
-                and u.storage_policy = \(channel.storagePolicy.rawValue)::storage_policy))
+                and u.storage_policy = \(channel.storagePolicy.rawValue)::storage_policy
+                and \(AudienceColumns.wantsChannel("u"))))
             """
         let target = Lane.Channel(id: channel.id, channelID: channel.channelID, takesMessages: true)
         try await LaneRows.move(lanes, at: now, on: connection) { lane in

@@ -7,6 +7,8 @@ internal import Postgres
 enum AudienceColumns {
     static let id: PostgresQuery = "bundle_id, environment"
     static let attributes: PostgresQuery = "storage_policy"
+    /// Attributes that are the audience's alone.
+    static let ownAttributes: PostgresQuery = "delivery"
 
     /// Whether rows of one event are of the same audience.
     static func isSame(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
@@ -45,10 +47,18 @@ enum AudienceColumns {
         """
     }
 
-    /// Reads the audience of a row.
+    /// The values of `ownAttributes`.
+    static func ownValues(_ audience: Audience) -> PostgresQuery {
+        "\(audience.delivery.rawValue)::audience_delivery"
+    }
+
+    /// Whether a row of `audiences` is of one that is reached by a channel.
+    static func wantsChannel(_ row: PostgresQuery) -> PostgresQuery { "\(row).delivery = 'channel'" }
+
+    /// Reads the audience of a row of `audiences`.
     static func audience(_ row: PostgresRow) throws -> Audience {
         Audience(
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            storagePolicy: try row.word("storage_policy"))
+            storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"))
     }
 }

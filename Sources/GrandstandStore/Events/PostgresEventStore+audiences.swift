@@ -14,7 +14,8 @@ extension PostgresEventStore {
         let key = specification.key.rawValue
         let rows = try await connection.query(
             """
-            select \(AudienceColumns.id), \(AudienceColumns.attributes), lane from audiences where event_key = \(key)
+            select \(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes), lane
+            from audiences where event_key = \(key)
             """)
         var present: [Audience.ID: (audience: Audience, lane: Int)] = [:]
         for row in rows {
@@ -31,16 +32,15 @@ extension PostgresEventStore {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
                 continue
             }
-            let columns: PostgresQuery = "(position, \(AudienceColumns.id), \(AudienceColumns.attributes))"
-            let values: PostgresQuery = "(\(position), \(AudienceColumns.values(audience)))"
+            let columns: PostgresQuery = "(position, \(declared))"
+            let values: PostgresQuery = "(\(position), \(declared(audience)))"
             try await connection.query(
                 "update audiences set \(columns) = \(values) where lane = \(lane) and \(columns) <> \(values)")
             guard before != audience else { continue }
             try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
-            if before.storagePolicy != audience.storagePolicy {
-                moved.append(audience)
-                try await connect(audience, of: key, now: now, on: connection)
-            }
+            guard audience.delivery == .channel else { continue }
+            if before.storagePolicy != audience.storagePolicy { moved.append(audience) }
+            try await connect(audience, of: key, now: now, on: connection)
         }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
@@ -74,7 +74,7 @@ extension PostgresEventStore {
         on connection: PostgresConnection
     ) async throws {
         let old =
-            isNew
+            isNew || audience.delivery != .channel
             ? nil
             : try await connection.query(
                 """
@@ -100,7 +100,7 @@ extension PostgresEventStore {
                 )
                 \(insert(audience, to: key, at: position, lane: "(select id from made)"))
                 """)
-            if !isNew { try await connect(audience, of: key, now: now, on: connection) }
+            if !isNew, audience.delivery == .channel { try await connect(audience, of: key, now: now, on: connection) }
         }
     }
 
@@ -108,9 +108,17 @@ extension PostgresEventStore {
         _ audience: Audience, to key: String, at position: Int, lane: PostgresQuery
     ) -> PostgresQuery {
         """
-        insert into audiences (event_key, position, lane, \(AudienceColumns.id), \(AudienceColumns.attributes))
-        values (\(key), \(position), \(lane), \(AudienceColumns.values(audience)))
+        insert into audiences (event_key, position, lane, \(declared))
+        values (\(key), \(position), \(lane), \(declared(audience)))
         """
+    }
+
+    /// Who an audience is, and all its attributes.
+    private static let declared: PostgresQuery =
+        "\(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes)"
+
+    private static func declared(_ audience: Audience) -> PostgresQuery {
+        "\(AudienceColumns.values(audience)), \(AudienceColumns.ownValues(audience))"
     }
 
     /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.

@@ -16,7 +16,7 @@ extension PostgresEventStore {
         let rows = try await database.query(
             """
             select n.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
-                u.storage_policy, c.channel_id, \(content)
+                u.storage_policy, u.delivery, c.channel_id, \(content)
             from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)))
                 with ordinality as n(topic, environment, key, place)
             join apps a on a.topic = n.topic
@@ -34,7 +34,7 @@ extension PostgresEventStore {
                 storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
                 startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                 contentState: try row.decode(PostgresJSON?.self, "content_state")?.bytes,
-                timestamp: try row.decode("accepted"))
+                timestamp: try row.decode("accepted"), delivery: try row.word("delivery"))
         }
         return entries
     }

@@ -62,6 +62,7 @@ package struct PostgresEventStore: EventStore {
             """
             select u.event_key as audience_of, u.bundle_id as audience_bundle_id,
                 u.environment as audience_environment, u.storage_policy as audience_storage_policy,
+                u.delivery as audience_delivery,
                 c.id is not null as has_channel, \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
@@ -74,7 +75,8 @@ package struct PostgresEventStore: EventStore {
         for row in audienceRows {
             let audience = Audience(
                 bundleID: try row.word("audience_bundle_id"), environment: try row.word("audience_environment"),
-                storagePolicy: try row.word("audience_storage_policy"))
+                storagePolicy: try row.word("audience_storage_policy"),
+                delivery: try row.word("audience_delivery"))
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
             audiences[try row.decode("audience_of"), default: []].append((audience, channel))
         }
@@ -92,7 +94,8 @@ package struct PostgresEventStore: EventStore {
                     metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
                     topics: try row.topics(), start: starts[key.rawValue]),
                 state: state,
-                channels: shown.map { _, channel in
+                channels: shown.map { audience, channel in
+                    guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
                     // An open event gets another for one that was deleted.
                     let isGone = channel?.state == .deleted && !state.isOver
                     return Audience.ChannelStatus(

@@ -50,7 +50,7 @@ package struct PostgresLookupSource: LookupSource {
 
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
-        u.environment, u.storage_policy, c.channel_id
+        u.environment, u.storage_policy, u.delivery, c.channel_id
         """
 
     /// An event without audiences is one row, so that pages know how far they came.
@@ -88,6 +88,7 @@ package struct PostgresLookupSource: LookupSource {
                 LookupRecord(
                     topic: topic, environment: try row.word("environment"),
                     storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
+                    delivery: try row.word("delivery"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
                     cancelledAt: try row.decode("cancelled_at")))

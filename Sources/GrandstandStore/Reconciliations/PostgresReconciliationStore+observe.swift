@@ -88,7 +88,7 @@ extension PostgresReconciliationStore {
     private static let isWanted: PostgresQuery = """
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
-                and \(AudienceColumns.serves("u", "c")))
+                and \(AudienceColumns.serves("u", "c")) and \(AudienceColumns.wantsChannel("u")))
             and not exists (select from channels x where x.event_key = c.event_key and \(AudienceColumns.isSame("x", "c"))
                 and x.state in \(Channel.State.sql(.servesAudience))
                 and (x.state not in \(Channel.State.sql(.isIntent)) or x.called_at is not null))

@@ -68,7 +68,7 @@ extension PostgresStartStore {
     ///   - run: 0: none was opened.
     ///   - app: `app_environments.id`.
     static func missing(
-        run: Int, app: Int, topics: [String], attributesType: String?, on connection: PostgresConnection
+        run: Int, app: Int, topics: [String], attributesType: String, on connection: PostgresConnection
     ) async throws -> Missing {
         let row = try await connection.query(
             """

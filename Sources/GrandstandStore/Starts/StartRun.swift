@@ -13,6 +13,8 @@ struct StartRun {
     var isSwept: Bool
     let address: APNsAddress
     let topics: [String]
+    /// Of those whose sweep it is.
+    let attributesType: String
     /// What is declared now for this app; `nil`: nothing.
     private let declaration: StartDeclaration?
     private let window: StartWindow?
@@ -65,13 +67,11 @@ struct StartRun {
                 channelID: channelID, timestamp: timestamp, until: window.until, members: []))
     }
 
-    /// The type of the activities' attributes; `nil` when nothing is declared any more.
-    var attributesType: String? { declaration?.attributesType }
-
     /// A run by its number, as `init` reads it.
     static func load(_ id: Int) -> PostgresQuery {
         """
-        select r.id, r.app, r.noted, r.cursor, r.is_swept, e.topics, e.starts_at, e.ends_at, s.asked_at,
+        select r.id, r.app, r.noted, r.cursor, r.is_swept, r.attributes_type as swept_type, e.topics, e.starts_at,
+            e.ends_at, s.asked_at,
             s.event_key is not null and s.stopped_at is null and u.lane is not null as is_declared,
             e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
                 as is_over,
@@ -99,6 +99,7 @@ struct StartRun {
         cursor = try row.decode("cursor")
         isSwept = try row.decode("is_swept")
         topics = try row.decode("topics")
+        attributesType = try row.decode("swept_type")
         let address = try PostgresChannelStore.address(row)
         self.address = address
         isOver = try row.decode("is_over")

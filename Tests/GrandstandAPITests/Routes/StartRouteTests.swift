@@ -49,6 +49,17 @@ struct StartRouteTests {
         #expect(bare.text.contains(#""topics":[],"start":null"#))
     }
 
+    @Test func `an audience says how it is reached`() async throws {
+        func body(_ member: String) -> [UInt8] {
+            let audience = Self.audiences.dropLast(2) + member + "}]"
+            return Array(#"{"name": "x", "audiences": \#(audience)}"#.utf8)
+        }
+        #expect(try await Self.declared(body("")).text.contains(#""delivery":"channel""#))
+        #expect(try await Self.declared(body(#", "delivery": "tokens""#)).text.contains(#""delivery":"tokens""#))
+        let refused = try await RouteWorld()("PUT", "/v1/events/derby", body(#", "delivery": "pigeon""#))
+        #expect(refused.pointers == ["/audiences/0/delivery"])
+    }
+
     @Test(arguments: [
         (event(#""topics": ["a", "a"]"#), "/topics/1"),
         (event(#""topics": ["a b"]"#), "/topics/0"),

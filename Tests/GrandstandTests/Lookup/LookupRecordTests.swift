@@ -41,6 +41,19 @@ struct LookupRecordTests {
         #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over)
     }
 
+    @Test func `an audience that is reached by tokens is found without a channel, whatever its lane has`() throws {
+        for channelID in [nil, "abc="] {
+            var record = record(channelID: channelID)
+            record.delivery = .tokens
+            #expect(
+                text(try ask(record))
+                    == #"{"eventKey":"derby","channelId":null,"delivery":"tokens","storagePolicy":"noMessageStored","#
+                    + #""state":"scheduled","startsAt":null,"endsAt":null}"#)
+            record.endedAt = now
+            #expect(try ask(record) == .over)
+        }
+    }
+
     @Test func `an event becomes live at its start, with another tag, and stays so`() throws {
         let start = now.addingTimeInterval(60)
         let record = record(startsAt: start)
