@@ -90,8 +90,10 @@ struct ActivityReportDesk: Sendable {
 
     /// - Returns: those that were not known.
     private func write(_ lines: [Line]) async throws -> Set<Name> {
+        // Who is noted first: a settlement that commits between the two has taken them off the list, and their rows are
+        // there for the second.
         let rows = try await database.pipeline([
-            PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirm(lines), Self.confirmNoted(lines),
+            PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines),
             Self.trim(lines),
         ])
         var created: Set<Name> = []

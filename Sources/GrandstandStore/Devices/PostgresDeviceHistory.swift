@@ -3,7 +3,7 @@ internal import Grandstand
 internal import Postgres
 
 /// What is known of phones and grew old: `History` in three tables.
-package struct PostgresDeviceHistory: History {
+package struct PostgresDeviceHistory: PrunableStore {
     package enum Things: Sendable {
         /// Not seen since; all that is theirs goes with them.
         case installations
