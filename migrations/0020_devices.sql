@@ -175,7 +175,8 @@ create table start_queue (
     installation bigint not null,
     attempts integer not null default 0,
     due_at timestamptz not null,
-    primary key (run, installation)
+    -- In this order: for what is due of a run there is one index only.
+    primary key (installation, run)
 );
 create index start_queue_due on start_queue (run, due_at);
 

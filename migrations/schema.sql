@@ -399,6 +399,7 @@ CREATE TABLE public.activities (
     channel_id text,
     in_crowd boolean GENERATED ALWAYS AS (((update_token IS NOT NULL) AND (suspect_since IS NULL) AND (channel_id IS NULL) AND (state = ANY (ARRAY['active'::public.activity_state, 'stale'::public.activity_state])))) STORED NOT NULL,
     reported_at timestamp with time zone NOT NULL,
+    is_sampled boolean NOT NULL,
     frequent boolean DEFAULT true NOT NULL,
     CONSTRAINT activities_update_token_check CHECK (((length(update_token) >= 1) AND (length(update_token) <= 512)))
 );
@@ -1077,13 +1078,13 @@ ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_pkey PRIMARY KEY (bundle_id, environment);
 
 ALTER TABLE ONLY public.receipts
-    ADD CONSTRAINT receipts_pkey PRIMARY KEY (event_key, app, apns_timestamp, installation);
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (event_key, app, installation, apns_timestamp);
 
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.start_queue
-    ADD CONSTRAINT start_queue_pkey PRIMARY KEY (run, installation);
+    ADD CONSTRAINT start_queue_pkey PRIMARY KEY (installation, run);
 
 ALTER TABLE ONLY public.start_runs
     ADD CONSTRAINT start_runs_event_key_app_key UNIQUE (event_key, app);
@@ -1127,9 +1128,13 @@ ALTER TABLE ONLY public.webhook_settlements
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 
+CREATE INDEX activities_by_report ON public.activities USING btree (reported_at);
+
 CREATE INDEX activities_in_crowds ON public.activities USING btree (app, event_key, frequent, id) WHERE in_crowd;
 
 CREATE INDEX activities_of_events ON public.activities USING btree (event_key);
+
+CREATE INDEX activities_sampled ON public.activities USING btree (event_key, app, installation) WHERE is_sampled;
 
 CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
@@ -1192,6 +1197,8 @@ CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_u
 CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
+
+CREATE INDEX receipts_by_time ON public.receipts USING btree (received_at);
 
 CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundle_id, environment, started_at DESC, id DESC);
 

@@ -9,7 +9,12 @@ extension StartDeclaration {
     ///   - startsAt: the event's.
     ///   - audiences: the event's.
     static func read(_ fields: inout JSONFields, startsAt: Date?, audiences: [Audience]) -> StartDeclaration? {
-        guard var start = fields.fields("start") else { return nil }
+        guard let value = fields.value("start") else { return nil }
+        guard case .object = value.kind else {
+            fields.fault("start", "An object was expected, not \(value.kindName).")
+            return nil
+        }
+        var start = JSONFields(value, pointer: fields.pointer(to: "start"))
         let declaration = StartDeclaration(
             at: start.date("at"), until: start.date("until"),
             attributesType: start.text("attributesType", required: true, maximum: 128) ?? "",

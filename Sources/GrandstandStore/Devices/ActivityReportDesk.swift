@@ -90,12 +90,12 @@ struct ActivityReportDesk: Sendable {
 
     /// - Returns: those that were not known.
     private func write(_ lines: [Line]) async throws -> Set<Name> {
-        // Who is noted first: a settlement that commits between the two has taken them off the list, and their rows are
-        // there for the second.
-        let rows = try await database.pipeline([
-            PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines),
-            Self.trim(lines),
-        ])
+        // Those who are noted go first: who is taken off the list meanwhile, by a settlement, has a row for the second.
+        let rows = try await database.pipeline(
+            [
+                PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines),
+                Self.trim(lines),
+            ] + Self.join(lines))
         var created: Set<Name> = []
         for row in rows[1] where try row.decode(Bool.self, "created") {
             created.insert(Name(row: try row.decode("installation"), id: try row.decode("activity")))
@@ -107,9 +107,10 @@ struct ActivityReportDesk: Sendable {
         let activities = lines.map(\.activity)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, channel_id, reported_at, is_sampled)
+                registered_at, channel_id, reported_at, is_sampled, frequent)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
-                case when update_token is not null then at end, channel_id, at, is_sampled
+                case when update_token is not null then at end, channel_id, at, is_sampled,
+                (select frequent_pushes_enabled from installations where id = r.installation)
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
@@ -155,6 +156,21 @@ struct ActivityReportDesk: Sendable {
         select r.id, n.installation, 'unknown', n.at, n.at from \(runs(lines)) where n.installation = any(r.noted)
         on conflict (run, installation) do nothing
         """
+    }
+
+    /// Those whose tokens came or changed with this report join their events' crowds.
+    private static func join(_ lines: [Line]) -> [PostgresQuery] {
+        let joining = lines.filter { $0.activity.updateToken != nil }
+        guard let now = joining.map(\.now).max() else { return [] }
+        return CrowdRows.join(
+            """
+            (array(select a.id from unnest(\(joining.map(\.row)), \(joining.map(\.activity.id)))
+                    as r(installation, activity)
+                cross join lateral (select id, in_crowd, registered_at, reported_at from activities
+                    where installation = r.installation and activity = r.activity offset 0) a
+                where a.in_crowd and a.registered_at = a.reported_at))
+            """,
+            now: now)
     }
 
     private static func trim(_ lines: [Line]) -> PostgresQuery {

@@ -66,20 +66,19 @@ enum CrowdRows {
     // MARK: Coming and going
 
     /// Makes the lanes of these activities' crowds that are not there yet, beside their audiences' lanes: with their
-    /// timestamps, so that those go on rising on every device, and their newest content. Nothing is made for an event
-    /// that is over or an audience that got its end.
+    /// timestamps, so that those go on rising on every device, and their newest content. Both lanes of a crowd are made
+    /// together, for people change their minds about frequent pushes. Nothing is made for an event that is over or an
+    /// audience that got its end.
     ///
     /// Then queues those for the newest content: it may have gone before their tokens came.
     ///
-    /// - Parameter activities: whose tokens came or changed.
-    static func join(_ activities: [Int], now: Date) -> [PostgresQuery] {
-        guard !activities.isEmpty else { return [] }
-        return [
+    /// - Parameter activities: an expression of `bigint[]`: whose tokens came or changed.
+    static func join(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
+        [
             """
             with wanted as (
-                select distinct u.lane as beside, a.event_key, a.app,
-                    (case when a.frequent then 'crowd' else 'infrequent' end)::lane_kind as kind
-                from activities a join app_environments ae on ae.id = a.app
+                select distinct u.lane as beside, a.event_key, a.app, k.kind
+                from (values ('crowd'::lane_kind), ('infrequent')) k(kind), activities a join app_environments ae on ae.id = a.app
                 join events e on e.key = a.event_key and e.ended_at is null and e.cancelled_at is null
                 join audiences u on u.event_key = a.event_key and u.bundle_id = ae.bundle_id
                     and u.environment = ae.environment

@@ -10,7 +10,7 @@ extension InstallationRows {
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
-        if !changes.updated.isEmpty { statements.append(update(changes.updated)) }
+        if !changes.updated.isEmpty { statements += [update(changes.updated), moveCrowds(of: changes.updated)] }
         if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
         if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
         if !changes.unfollowed.isEmpty { statements.append(delete(changes.unfollowed)) }
@@ -52,6 +52,16 @@ extension InstallationRows {
                 as r(id, sequence, system_version, app_version, locale, time_zone, live_activities_enabled,
                     frequent_pushes_enabled, seen_at)
             where i.id = r.id and i.id = any(\(rows))
+            """
+    }
+
+    /// Whoever changed their mind about frequent pushes is in the other crowd of each event.
+    private static func moveCrowds(of records: [Register.Record]) -> PostgresQuery {
+        let rows = records.compactMap(\.row)
+        return """
+            update activities a set frequent = r.frequent
+            from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
+            where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
             """
     }
 

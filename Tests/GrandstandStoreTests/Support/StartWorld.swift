@@ -74,7 +74,7 @@ struct StartWorld: Sendable {
             insert into follows (installation, topic, app)
             select i.id, t, i.app from installations i, unnest(\(topics)) t where i.id = \(id)
             """)
-        if hasToken { try await register(token ?? "aa\(id + 1_000)0", of: id, attributesType) }
+        if hasToken { try await register(token ?? "aa\(id + 1_000)", of: id, attributesType) }
         return id
     }
 

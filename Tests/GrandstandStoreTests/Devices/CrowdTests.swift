@@ -1,0 +1,183 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Broadcasts to activities that have a token and no channel.
+struct CrowdTests {
+    @Test func `a broadcast has one entry more for tokens, and reaches each once, in shards`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            for n in 1...5 { try await world.show("aa0\(n)") }
+            let accepted = try await world.stores.accept(.update(#"{"home":1.50}"#))
+            #expect(accepted.deliveries.map { $0.counts == nil } == [true, false])
+            var sent: [String] = []
+            for _ in 0..<3 {
+                let shard = try #require(try await world.claim(size: 2).first)
+                #expect(String(decoding: shard.body, as: UTF8.self).contains(#""content-state":{"home":1.50}"#))
+                sent += shard.members.map(\.token.hex)
+                try await world.settle(shard)
+            }
+            #expect(sent == ["aa01", "aa02", "aa03", "aa04", "aa05"])
+            #expect(try await world.claim().isEmpty)
+            let tokens = try await world.tokens(of: accepted)
+            #expect(tokens.state == .accepted)
+            let counts = try #require(tokens.counts)
+            #expect((counts.total, counts.accepted, counts.pending) == (5, 5, 0))
+            // The channel's own message is not a matter of the crowd's.
+            #expect(try await world.stores.claim().count == 1)
+        }
+    }
+
+    @Test func `newest wins in the midst of it`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            for n in 1...4 { try await world.show("aa0\(n)") }
+            let first = try await world.stores.accept(.update(#"{"n":1}"#))
+            try await world.settle(try #require(try await world.claim(size: 2).first))
+            let second = try await world.stores.accept(.update(#"{"n":2}"#))
+            #expect(try await world.claim().isEmpty)
+            world.stores.clock.advance(by: 1)
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.members.count == 4)
+            #expect(String(decoding: shard.body, as: UTF8.self).contains(#"{"n":2}"#))
+            try await world.settle(shard)
+            let old = try await world.tokens(of: first)
+            #expect(old.state == .superseded)
+            #expect(old.counts.map { [$0.total, $0.accepted, $0.pending] } == [4, 2, 0])
+            #expect(try await world.tokens(of: second).state == .accepted)
+        }
+    }
+
+    @Test func `a replica that dies leaves its shard to another, which repeats it with the same timestamp`()
+        async throws
+    {
+        try await withCrowds { world in
+            try await world.stores.open()
+            for n in 1...3 { try await world.show("aa0\(n)") }
+            let accepted = try await world.stores.accept(.update())
+            let lost = try #require(try await world.claim(size: 2, lease: 5).first)
+            #expect(try await world.claim().isEmpty)
+            world.stores.clock.advance(by: 5)
+            let other = UUID()
+            let again = try #require(try await world.claim(size: 2, by: other).first)
+            #expect(again.body == lost.body)
+            #expect(again.members == lost.members)
+            try await world.settle(lost)
+            #expect(try await world.tokens(of: accepted).counts?.accepted == 0)
+            try await world.settle(again, by: other)
+            try await world.settle(try #require(try await world.claim().first))
+            #expect(try await world.tokens(of: accepted).counts?.accepted == 3)
+        }
+    }
+
+    @Test func `answers prune tokens, and are counted`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            for n in 1...4 { try await world.show("aa0\(n)") }
+            world.stores.clock.advance(by: 10)
+            let accepted = try await world.stores.accept(.update())
+            let verdicts: [String: TokenVerdict] = [
+                "aa01": .gone(reason: "Unregistered", since: world.now), "aa02": .suspect(reason: "BadDeviceToken"),
+                "aa03": .unknown(reason: "lost"),
+            ]
+            try await world.settle(try #require(try await world.claim().first)) { verdicts[$0.token.hex] ?? .accepted }
+            #expect(try await world.inCrowd() == 2)
+            var tokens = try await world.tokens(of: accepted)
+            #expect(tokens.state == .queued)
+            #expect(tokens.counts.map { [$0.accepted, $0.gone, $0.pending] } == [1, 2, 1])
+            world.stores.clock.advance(by: 60)
+            let again = try #require(try await world.claim().first)
+            #expect(again.members.map(\.token.hex) == ["aa03"])
+            try await world.settle(again)
+            tokens = try await world.tokens(of: accepted)
+            #expect(tokens.state == .accepted)
+            #expect(tokens.counts.map { [$0.total, $0.accepted, $0.gone, $0.pending] } == [4, 2, 2, 0])
+        }
+    }
+
+    @Test func `an end closes the crowd with its audience`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.show("aa01")
+            try await world.stores.accept(.end())
+            let shard = try #require(try await world.claim().first)
+            #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
+            try await world.settle(shard)
+            #expect(try await problem { try await world.stores.accept(.update()) } == .eventEnded)
+            // Who comes now has nothing to wait for.
+            try await world.show("aa02")
+            world.stores.clock.advance(by: 60)
+            #expect(try await world.claim().isEmpty)
+        }
+    }
+
+    @Test func `a token that comes late gets the newest content by itself, once`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.show("aa01")
+            try await world.stores.accept(.update(#"{"n":7}"#, alert: #"{"title":"Goal"}"#))
+            let first = try #require(try await world.claim().first)
+            try await world.settle(first)
+            try await world.show("aa02")
+            let late = try #require(try await world.claim().first)
+            #expect(late.members.map(\.token.hex) == ["aa02"])
+            #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":7}"#))
+            #expect(!String(decoding: late.body, as: UTF8.self).contains("Goal"))
+            #expect(late.priority == .powerAware)
+            try await world.settle(late)
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.crowds.nextDue(in: .production) == nil)
+        }
+    }
+
+    @Test func `people who want few pushes are a crowd of their own, in one entry`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.show("aa01")
+            try await world.show("aa02", frequent: false)
+            let first = try await world.stores.accept(.update(#"{"n":1}"#))
+            #expect(first.deliveries.count == 2)
+            for shard in try await world.claim() { try await world.settle(shard) }
+            #expect(try await world.tokens(of: first).counts?.accepted == 2)
+            world.stores.clock.advance(by: 2)
+            let second = try await world.stores.accept(.update(#"{"n":2}"#))
+            let shards = try await world.claim()
+            #expect(shards.flatMap(\.members).map(\.token.hex) == ["aa01"])
+            for shard in shards { try await world.settle(shard) }
+            #expect(try await world.tokens(of: second).state == .queued)
+            world.stores.clock.advance(by: 58)
+            for shard in try await world.claim() { try await world.settle(shard) }
+            #expect(try await world.tokens(of: second).state == .accepted)
+            #expect(try await world.tokens(of: second).counts?.accepted == 2)
+        }
+    }
+
+    @Test func `a body that no token takes is refused before anything is queued`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
+            try await world.stores.accept(.update(large))
+            try await world.show("aa01")
+            #expect(try await problem { try await world.stores.accept(.update(large)) } == .payloadTooLarge)
+        }
+    }
+
+    @Test func `timestamps go on from the channel's, for an activity may have had it before`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            for _ in 0..<3 {
+                try await world.stores.accept(.update())
+                try await world.stores.sendOne()
+            }
+            try await world.show("aa01")
+            for shard in try await world.claim() { try await world.settle(shard) }
+            try await world.stores.accept(.update())
+            let shard = try #require(try await world.claim().first)
+            #expect(String(decoding: shard.body, as: UTF8.self).contains(#""timestamp":1700000003"#))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// The stores with that of crowds, and activities as their apps' reports leave them.
+struct CrowdWorld: Sendable {
+    let stores: Stores
+    let crowds: PostgresCrowdStore
+
+    init(_ stores: Stores) {
+        self.stores = stores
+        crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(frequent: 1, infrequent: 60))
+    }
+
+    var now: Date { stores.now }
+
+    /// Reports an activity with a token and no channel.
+    ///
+    /// - Returns: its number.
+    @discardableResult
+    func show(_ token: String, of key: String = "match-1", frequent: Bool = true) async throws -> Int {
+        let installation: Int = try #require(
+            try await stores.pool.query(
+                """
+                insert into installations (app, installation, secret_hash, system_version, live_activities_enabled,
+                    frequent_pushes_enabled, created_at, seen_at)
+                select id, gen_random_uuid(), sha256('secret'), 17004, true, \(frequent), \(now), \(now)
+                from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id
+                """
+            ).first
+        ).decode("id")
+        let activity: Int = try #require(
+            try await stores.pool.query(
+                """
+                insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
+                    registered_at, reported_at, frequent)
+                select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
+                    frequent_pushes_enabled
+                from installations where id = \(installation) returning id
+                """
+            ).first
+        ).decode("id")
+        try await stores.pool.withConnection { connection in
+            _ = try await connection.pipeline(CrowdRows.join("\([activity])", now: stores.now))
+        }
+        return activity
+    }
+
+    func claim(size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10) async throws -> [CrowdShard] {
+        try await crowds.claim(
+            ShardClaim(
+                environment: .production, replica: replica ?? stores.replica, limit: 10, shardSize: size, at: now,
+                leasedUntil: now.addingTimeInterval(lease)))
+    }
+
+    func settle(
+        _ shard: CrowdShard, by replica: UUID? = nil,
+        _ verdict: (CrowdShard.Member) -> TokenVerdict? = { _ in .accepted }
+    ) async throws {
+        let outcomes = shard.members.map { PushOutcome(member: $0, sentAt: now, verdict: verdict($0)) }
+        try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
+    }
+
+    /// The entry of a broadcast's deliveries that is its crowd's.
+    func tokens(of broadcast: Broadcast) async throws -> Delivery {
+        let found = try #require(try await stores.outbox.broadcast(broadcast.id, within: .all))
+        return try #require(found.deliveries.first { $0.counts != nil })
+    }
+
+    /// Tokens that are still sent to.
+    func inCrowd() async throws -> Int {
+        try #require(
+            try await stores.pool.query("select count(*) as n from activities where in_crowd").first
+        ).decode("n")
+    }
+}
+
+/// Runs a test with the store of crowds on a database of its own.
+func withCrowds(_ body: (CrowdWorld) async throws -> Void) async throws {
+    try await withStores { try await body(CrowdWorld($0)) }
+}

@@ -1,0 +1,209 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// A lane whose messages go out to a crowd of tokens, shard by shard.
+struct LaneCrowdTests {
+    private let replica = UUID()
+
+    private func lane(_ kind: Lane.Kind = .crowd) throws -> Lane {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
+        return Lane(
+            id: 1, kind: kind,
+            audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: .mostRecentMessageStored),
+            channel: nil)
+    }
+
+    private func message(
+        _ id: Int, alerting: Bool = false, isEnd: Bool = false, expiresIn seconds: TimeInterval = 3_600
+    ) -> LaneMessage {
+        LaneMessage(
+            id: id, broadcast: UUID(), isEnd: isEnd, priority: alerting ? .immediate : .powerAware, alerting: alerting,
+            expiresAt: sceneTime + seconds, requestID: UUID(), contentBytes: 10, alertBytes: alerting ? 10 : nil)
+    }
+
+    private func take(_ lane: inout Lane, at time: Date = sceneTime) -> LaneMessage? {
+        lane.take(
+            LaneClaim(
+                environment: .production, limit: 1, replica: replica, at: time, leasedUntil: time + 5, laneInterval: 1,
+                infrequentInterval: 60), requestID: UUID.init)
+    }
+
+    /// Settles the shard under way.
+    @discardableResult
+    private func settle(
+        _ lane: inout Lane, _ progress: FanOut.Progress, at time: Date = sceneTime
+    ) -> Bool {
+        guard let id = lane.messages.first(where: { $0.state == .sending })?.id else { return false }
+        return lane.settle(progress, of: id, by: replica, again: time + 7, at: time)
+    }
+
+    private func swept(to cursor: Int, isSwept: Bool = false, accepted: Int = 0) -> FanOut.Progress {
+        FanOut.Progress(cursor: cursor, isSwept: isSwept, accepted: accepted)
+    }
+
+    @Test func `a message goes out shard after shard, with one timestamp, and not at the lane's interval`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(lane.messages[0].state == .queued)
+        let first = try #require(take(&lane))
+        #expect(first.fanOut == FanOut())
+        #expect(take(&lane) == nil)
+        settle(&lane, swept(to: 40, accepted: 20))
+        #expect(lane.due(at: sceneTime) == sceneTime)
+        let second = try #require(take(&lane))
+        #expect(second.timestamp == first.timestamp)
+        #expect(second.requestID == first.requestID)
+        #expect(second.fanOut?.next == .after(40))
+        settle(&lane, swept(to: 60, isSwept: true, accepted: 5))
+        #expect(lane.messages[0].state == .accepted)
+        #expect(lane.messages[0].fanOut?.accepted == 25)
+        #expect(lane.due(at: sceneTime) == nil)
+    }
+
+    @Test func `in the midst of it the newest wins: who was not reached yet gets that, and nobody both`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        let first = try #require(take(&lane))
+        settle(&lane, swept(to: 40, accepted: 20))
+        lane.accept(message(2), at: sceneTime)
+        #expect(lane.messages[0].state == .superseded)
+        #expect(lane.messages[0].fanOut?.accepted == 20)
+        // The interval counts from the first shard of the message before.
+        #expect(lane.due(at: sceneTime) == sceneTime + 1)
+        let newest = try #require(take(&lane, at: sceneTime + 1))
+        #expect(newest.id == 2)
+        #expect(newest.fanOut == FanOut())
+        #expect(try #require(newest.timestamp) > #require(first.timestamp))
+    }
+
+    @Test func `what is under way is not replaced, and gives way when its shard is settled`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) != nil)
+        lane.accept(message(2), at: sceneTime)
+        #expect(lane.messages[0].state == .sending)
+        settle(&lane, swept(to: 40, accepted: 20))
+        #expect(lane.messages.map(\.state) == [.superseded, .queued])
+        // The last shard of a message is that message's end.
+        #expect(take(&lane, at: sceneTime + 1)?.id == 2)
+        lane.accept(message(3), at: sceneTime + 1)
+        settle(&lane, swept(to: 40, isSwept: true, accepted: 40), at: sceneTime + 1)
+        #expect(lane.messages.map(\.state) == [.superseded, .accepted, .queued])
+    }
+
+    @Test func `an alert reaches everybody; those not reached yet get it with the newest content`() throws {
+        var lane = try lane()
+        lane.accept(message(1, alerting: true), at: sceneTime)
+        let first = try #require(take(&lane))
+        settle(&lane, swept(to: 40, accepted: 20))
+        lane.accept(message(2), at: sceneTime)
+        #expect(lane.messages.map(\.state) == [.queued, .queued])
+        let rest = try #require(take(&lane, at: sceneTime + 1))
+        #expect(rest.id == 1)
+        #expect(rest.content == lane.messages[1].broadcast)
+        #expect(rest.fanOut?.next == .after(40))
+        #expect(try #require(rest.timestamp) > #require(first.timestamp))
+        settle(&lane, swept(to: 60, isSwept: true, accepted: 10), at: sceneTime + 1)
+        // The content alone goes to everybody afterwards.
+        let newest = try #require(take(&lane, at: sceneTime + 2))
+        #expect(newest.id == 2)
+        #expect(newest.fanOut == FanOut())
+    }
+
+    @Test func `an end goes last, and closes the lane`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        lane.accept(message(2, isEnd: true), at: sceneTime)
+        #expect(lane.messages[0].state == .superseded)
+        #expect(lane.fencedAt == sceneTime)
+        #expect(take(&lane)?.isEnd == true)
+    }
+
+    @Test func `who APNs did not take is tried again after a pause, and only they`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 60, isSwept: true, again: [3, 4], accepted: 58, reason: "Shutdown"))
+        #expect(lane.messages[0].state == .queued)
+        #expect(lane.messages[0].reason == "Shutdown")
+        #expect(lane.due(at: sceneTime) == sceneTime + 7)
+        #expect(take(&lane, at: sceneTime + 6) == nil)
+        #expect(take(&lane, at: sceneTime + 7)?.fanOut?.next == .again([3, 4]))
+        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, again: [4], accepted: 1), at: sceneTime + 7)
+        #expect(take(&lane, at: sceneTime + 14)?.fanOut?.next == .again([4]))
+        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, gone: 1, reason: "Unregistered"), at: sceneTime + 14)
+        #expect(lane.messages[0].state == .accepted)
+        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), isSettled: true)
+        #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
+    }
+
+    @Test func `where nobody was accepted and somebody refused, the message is rejected with the reason`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, rejected: 9, reason: "BadTopic"))
+        #expect(lane.messages[0].state == .rejected)
+        #expect(lane.messages[0].reason == "BadTopic")
+        // An empty crowd refused nothing.
+        lane.accept(message(2), at: sceneTime)
+        #expect(take(&lane, at: sceneTime + 1) != nil)
+        settle(&lane, swept(to: 0, isSwept: true), at: sceneTime + 1)
+        #expect(lane.messages[1].state == .accepted)
+    }
+
+    @Test func `a lease that ended is another's: the shard is repeated, its answers count once`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        let first = try #require(take(&lane))
+        #expect(lane.due(at: sceneTime) == sceneTime + 5)
+        let other = UUID()
+        let again = lane.take(
+            LaneClaim(
+                environment: .production, limit: 1, replica: other, at: sceneTime + 5, leasedUntil: sceneTime + 10,
+                laneInterval: 1), requestID: UUID.init)
+        #expect(again?.timestamp == first.timestamp)
+        #expect(again?.fanOut == FanOut())
+        #expect(!settle(&lane, swept(to: 40, accepted: 20), at: sceneTime + 6))
+        #expect(lane.messages[0].fanOut?.accepted == 0)
+    }
+
+    @Test func `what has expired in the midst of it is not sent to the rest`() throws {
+        var lane = try lane()
+        lane.accept(message(1, expiresIn: 3), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, swept(to: 40, accepted: 20), at: sceneTime + 3)
+        #expect(lane.messages[0].state == .expired)
+        #expect(lane.messages[0].fanOut?.accepted == 20)
+    }
+
+    @Test func `who wants few pushes gets at most one a minute that does not ring, at priority 5`() throws {
+        var lane = try lane(.infrequent)
+        var first = message(1)
+        first.priority = .immediate
+        lane.accept(first, at: sceneTime)
+        #expect(take(&lane)?.priority == .powerAware)
+        settle(&lane, swept(to: 9, isSwept: true, accepted: 9))
+        lane.accept(message(2), at: sceneTime + 1)
+        #expect(lane.due(at: sceneTime + 1) == sceneTime + 60)
+        #expect(take(&lane, at: sceneTime + 59) == nil)
+        // The newest of the minute is the one that goes.
+        lane.accept(message(3), at: sceneTime + 30)
+        #expect(lane.messages[1].state == .superseded)
+        // What rings does not wait, and keeps its priority.
+        lane.accept(message(4, alerting: true), at: sceneTime + 31)
+        let alert = try #require(take(&lane, at: sceneTime + 31))
+        #expect(alert.id == 4)
+        #expect(alert.priority == .immediate)
+    }
+
+    @Test func `so many wait to be tried again at most`() {
+        var fanOut = FanOut()
+        fanOut.advance(by: .init(cursor: 5_000, isSwept: false, again: Array(1...FanOut.mostWaiting)))
+        #expect(fanOut.next == .again(Array(1...FanOut.mostWaiting)))
+        fanOut.advance(by: .init(cursor: nil, isSwept: true, again: [7], accepted: FanOut.mostWaiting - 1))
+        #expect(!fanOut.isSwept)
+        #expect(fanOut.next == .after(5_000))
+    }
+}
