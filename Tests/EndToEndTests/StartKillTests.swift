@@ -96,13 +96,13 @@ struct StartKillTests {
         let phones = Dictionary(grouping: start.installations, by: \.phone)
         for (phone, installations) in phones {
             let cards = start.cards(of: installations[0])
-            let states = installations.compactMap { states[$0.installation] }
+            let known = installations.compactMap { states[$0.installation] }
             sum["cards"]? += cards
-            #expect(cards <= 1, "\(phone): \(cards) cards, \(states)")
-            if states.contains("accepted") {
+            #expect(cards <= 1, "\(phone): \(cards) cards, \(known)")
+            if known.contains("accepted") {
                 #expect(cards == 1, "\(phone): accepted, and not there")
-            } else if !states.contains("unknown") {
-                #expect(cards == 0, "\(phone): a card nobody counts, \(states)")
+            } else if !known.contains("unknown") {
+                #expect(cards == 0, "\(phone): a card nobody counts, \(known)")
             }
         }
         return sum

@@ -64,7 +64,8 @@ struct Acceptance {
                 warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
-            sendAt: sendAt, isScheduled: sendAt != nil, deliveries: sendAt == nil ? enqueue(id, decided, intake).withCrowdsJoined : [],
+            sendAt: sendAt, isScheduled: sendAt != nil,
+            deliveries: sendAt == nil ? enqueue(id, decided, intake).withCrowdsJoined : [],
             warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
