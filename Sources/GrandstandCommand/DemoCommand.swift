@@ -9,8 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Plays a match through the public API against the simulator, on a database of its own.",
         discussion: """
             Starts an embedded PostgreSQL, the APNs simulator and the server in a temporary folder, plays the 2022 \
-            World Cup final and Apple's sample adventure, and stays up for you to try; with --once it ends there, \
-            with exit code 1 if any step did not do what it should.
+            World Cup final and Apple's sample adventure, starts a final on a thousand phones, and stays up for you \
+            to try; with --once it ends there, with exit code 1 if any step did not do what it should.
             """)
 
     @Flag(help: "End when the match is over.")
@@ -21,18 +21,21 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let events = try DemoEvent.all()
-        let report = DemoReport(steps: DemoMatch.steps(for: events))
+        let report = DemoReport(steps: DemoMatch.steps(for: events) + DemoFollowers.steps)
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         // The match takes 140 minutes; its messages need not wait for one another here.
         try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             try await DemoMatch(stage: stage, events: events, report: report).play()
+            try await DemoFollowers(stage: stage, report: report).play()
             report.finish()
-            let sent = stage.simulator.journal().count { $0.request.path.hasPrefix("/4/") && $0.status == 200 }
-            let broadcasts = events.reduce(0) { $0 + $1.broadcasts.count }
+            func accepted(_ path: String) -> Int {
+                stage.simulator.journal().count { $0.request.path.hasPrefix(path) && $0.status == 200 }
+            }
+            let broadcasts = events.reduce(0) { $0 + $1.broadcasts.count } + DemoFollowers.broadcasts
             report.line(
-                "\n\(broadcasts) broadcasts, \(sent) messages accepted by APNs, "
+                "\n\(broadcasts) broadcasts, \(accepted("/4/")) messages and \(accepted("/3/")) pushes to phones accepted by APNs, "
                     + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."
             )
             if !once { try await DemoInvitation(stage: stage, report: report).stay() }

@@ -1,10 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandStore
 internal import GrandstandTestKit
-internal import Postgres
 internal import Testing
 
 /// Whatever is killed in mid-flight: the newest state that was accepted arrives, and no channel's timestamp goes back.
@@ -18,43 +15,11 @@ struct KillTests {
         ?? UInt64.random(in: 0...UInt64.max)
     private static let events = 300
 
-    /// What is done to whom.
-    private enum Kill: String, CaseIterable {
-        /// A server, with SIGKILL; another is started.
-        case server
-        /// Every connection to PostgreSQL.
-        case connections
-        /// PostgreSQL, as a power cut ends it; it is started again.
-        case database
-    }
-
     @Test func `three hundred events through two replicas, and kill after kill`() async throws {
         print("kills: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
-        let folder = try TemporaryFolder()
-        var options = SimulatorOptions(directory: folder.path + "/apns")
-        options.capitals = .accepted
-        options.journalCapacity = 1_000_000
-        let simulator = Simulator(options: options, logger: Stage.logger)
-        let addresses = try await simulator.start()
-        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger)
-        var environment = Stage.apns(addresses)
-        environment["DATABASE_URL"] = try await Self.migrated(cluster)
-        environment["GRANDSTAND_RECONCILE_INTERVAL"] = "0"
-        let stadium = Stadium(
-            environment: environment, cluster: cluster,
-            postmasterFile: folder.path + "/database/postgres/postmaster.pid",
-            simulator: simulator, secret: try await Stage.secret(environment), events: Self.events)
-        do {
+        try await Stadium.with(events: Self.events) { stadium, simulator in
             print("kills: \(try await Self.kill(stadium, simulator))")
-        } catch {
-            stadium.stop()
-            await cluster.stop()
-            await simulator.stop()
-            throw error
         }
-        stadium.stop()
-        await cluster.stop()
-        await simulator.stop()
     }
 
     @Test func `what a killed replica had under way goes again through another within ten seconds, as it was`()
@@ -87,15 +52,6 @@ struct KillTests {
         }
     }
 
-    private static func migrated(_ cluster: PostgresCluster) async throws -> String {
-        let connectionString = try await cluster.start()
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: connectionString), logger: Stage.logger)
-        _ = try await Migrator(pool).migrate()
-        await pool.close()
-        return connectionString
-    }
-
     private static func kill(_ stadium: Stadium, _ simulator: Simulator) async throws -> String {
         let foreigner = ForeignSystem()
         let foreign = KillWorld.all.contains(.foreigners) ? Task { try await foreigner.run(simulator) } : nil
@@ -110,10 +66,10 @@ struct KillTests {
                 """)
         }
         var random = SplitMix(seed: seed)
-        var tally: [Kill: Int] = [:]
+        var tally: [Stadium.Kill: Int] = [:]
         var calls = KillCalls(events: events)
         for round in 1...kills {
-            let kill = Kill.allCases[random.next(below: Kill.allCases.count)]
+            let kill = Stadium.Kill.any(&random)
             let (victim, moment) = (random.next(below: 2), random.next(below: events))
             tally[kill, default: 0] += 1
             await withTaskGroup(of: KillCalls.Call?.self) { group in
@@ -122,11 +78,7 @@ struct KillTests {
                     if event % 8 == round % 8 { foreigner.turn() }
                     if event == moment {
                         group.addTask {
-                            switch kill {
-                            case .server: stadium.killServer(victim)
-                            case .connections: await stadium.killConnections()
-                            case .database: await stadium.killDatabase()
-                            }
+                            await stadium.perform(kill, on: victim)
                             return nil
                         }
                         group.addTask {

@@ -20,7 +20,13 @@ extension ControlRouter {
                 exchange.change({ memory, now in memory.apns.dismiss(activity: number, on: id, now: now) })
             else { return .failure(404, "There is no such activity.") }
             return .done
-        case (_, 1...4): return Self.methodNotAllowed(request)
+        case ("POST", 5) where request.path[2] == "activities" && request.path[4] == "token":
+            let id = request.path[1]
+            guard let number = Int(request.path[3]),
+                let token = exchange.change({ memory, now in memory.apns.allow(activity: number, on: id, now: now) })
+            else { return .failure(404, "There is no such activity without a channel.") }
+            return .created(["updateToken": .string(token)])
+        case (_, 1...5): return Self.methodNotAllowed(request)
         default: return .failure(404, "There is no such path: GET / lists those there are.")
         }
     }

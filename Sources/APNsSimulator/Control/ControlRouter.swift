@@ -17,6 +17,7 @@ struct ControlRouter: Sendable {
         "GET, PATCH, DELETE /devices/{id}",
         "POST /devices/{id}/activities",
         "DELETE /devices/{id}/activities/{number}",
+        "POST /devices/{id}/activities/{number}/token",
         "DELETE /tokens/{token}: no good any more",
         "GET /lock-screens: what people see; with after and timeout it waits for a change",
         "GET, PATCH, DELETE /quirks",

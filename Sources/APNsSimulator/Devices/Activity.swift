@@ -34,7 +34,7 @@ struct Activity: Sendable, Hashable {
     /// The channel it listens to.
     let channelID: String?
     /// Its own push token, in hexadecimal.
-    let updateToken: String?
+    var updateToken: String?
     /// JSON, as it came.
     var contentState: [UInt8]
     /// Of the newest push applied.

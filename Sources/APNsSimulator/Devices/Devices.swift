@@ -97,6 +97,17 @@ struct Devices: Sendable {
         listen(device, activity)
     }
 
+    /// An activity gets a token of its own.
+    mutating func giveToken(_ token: String, toActivity number: Int, on id: String) {
+        let app = change(id) { device -> String? in
+            guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return nil }
+            device.activities[index].updateToken = token
+            return device.activities[index].app
+        }
+        guard let app = app ?? nil else { return }
+        tokens[token] = Address(device: id, app: app, kind: .update(activity: number))
+    }
+
     private mutating func listen(_ device: Device, _ activity: Activity) {
         if let key = Self.channel(device, activity) { listeners[key, default: []].insert(device.id) }
         if let token = activity.updateToken {

@@ -92,6 +92,20 @@ extension SimulatorState {
         } ?? false
     }
 
+    /// A person allows an activity that a push started, and its app gets a token for it.
+    ///
+    /// - Returns: the token, the same each time; `nil`: there is no such activity, or it listens to a channel.
+    mutating func allow(activity number: Int, on id: String, now: Date) -> String? {
+        guard let activity = devices.byID[id]?.activities.first(where: { $0.number == number }),
+            activity.channelID == nil, activity.state(at: now) != .dismissed
+        else { return nil }
+        if let token = activity.updateToken { return token }
+        revision += 1
+        let token = makeToken()
+        devices.giveToken(token, toActivity: number, on: id)
+        return token
+    }
+
     /// An app is removed from a device (`Unregistered`), or an activity's token runs out (`ExpiredToken`).
     ///
     /// - Returns: whether there is such a token.

@@ -72,6 +72,20 @@ extension Simulator {
         }
     }
 
+    /// A person allows an activity that a push started without a channel, and its app gets a token for it.
+    ///
+    /// - Returns: the token in hexadecimal, the same each time.
+    /// - Throws: `SimulatorError`: there is no such activity, or it listens to a channel.
+    @discardableResult
+    package func allow(activity number: Int, on id: String) throws -> String {
+        try changeDevices { memory, now throws(SimulatorError) in
+            guard let token = memory.apns.allow(activity: number, on: id, now: now) else {
+                throw SimulatorError("Device \"\(id)\" has no activity \(number) without a channel.")
+            }
+            return token
+        }
+    }
+
     /// Takes a device offline, or brings it back, when it gets what APNs kept.
     package func setOnline(_ isOnline: Bool, device id: String) {
         _ = exchange?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }

@@ -47,7 +47,7 @@ struct DemoMatch: Sendable {
         let body = ["name": "Grandstand Demo", "teamId": DemoStage.team, "keyId": DemoStage.key]
         let answer = try await stage.client.send(
             "PUT", "/v1/apps/\(Self.bundleID)", json: try JSONEncoder().encode(body))
-        try expect(answer, 201)
+        try stage.expect(answer, 201)
         report.step("app \(Self.bundleID)", "registered, capitals and all")
     }
 
@@ -65,11 +65,11 @@ struct DemoMatch: Sendable {
             },
         ]
         let path = "/v1/events/\(GrandstandClient.encoded(event.key))"
-        try expect(
+        try stage.expect(
             try await stage.client.send("PUT", path, json: try JSONSerialization.data(withJSONObject: body)), 201)
         report.step("event \(event.key)", "declared for \(audiences.count) audiences")
 
-        let shown: EventView = try await poll("the channels of \(event.key)") {
+        let shown: EventView = try await stage.poll("the channels of \(event.key)") {
             let view: EventView = try await stage.client.call("GET", path)
             return view.audiences.allSatisfy { $0.channel.state == "active" } ? view : nil
         }
@@ -97,20 +97,10 @@ struct DemoMatch: Sendable {
     private func send(
         _ broadcast: DemoEvent.Broadcast, of event: DemoEvent, to spectators: inout DemoSpectators
     ) async throws {
-        let accepted: BroadcastView = try await stage.client.call(
-            "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts", json: broadcast.body)
+        let accepted = try await stage.accept(broadcast.body, to: event.key)
         if broadcast.isEnd { try await checkLookups(afterTheEndOf: event) }
-        let done: BroadcastView = try await poll("the broadcast \(broadcast.label)") {
-            let view: BroadcastView = try await stage.client.call("GET", "/v1/broadcasts/\(accepted.id)")
-            return view.state == "done" ? view : nil
-        }
-        for delivery in done.deliveries {
-            guard delivery.state == "accepted" else {
-                throw DemoFailure(
-                    "\(broadcast.label): \(delivery.state) in \(delivery.environment), \(delivery.reason ?? "")")
-            }
-            try checkWire(broadcast, requestID: delivery.apnsRequestId)
-        }
+        let done = try await stage.settled(accepted, called: broadcast.label)
+        for delivery in done.deliveries { try checkWire(broadcast, requestID: delivery.apnsRequestId) }
         spectators.expect(broadcast)
         try spectators.check()
         report.step(
@@ -120,7 +110,7 @@ struct DemoMatch: Sendable {
     }
 
     /// APNs must have seen the very content that was sent.
-    private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String) throws {
+    private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String?) throws {
         let seen = stage.simulator.journal().last { entry in
             entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
         }
@@ -137,14 +127,14 @@ struct DemoMatch: Sendable {
         let accepted = ContinuousClock.now
         let path = "/v1/lookup/\(Self.bundleID)/production/\(GrandstandClient.encoded(event.key))"
         let here = try await stage.client.send("GET", path)
-        try expect(here, 410)
+        try stage.expect(here, 410)
         report.step("an app asks this server at once", "410 \(ServerProblem(here).slug)")
         var there = try await stage.other.send("GET", path)
         while there.status == 200, ContinuousClock.now - accepted < .seconds(1) {
             try await Task.sleep(for: .milliseconds(2))
             there = try await stage.other.send("GET", path)
         }
-        try expect(there, 410)
+        try stage.expect(there, 410)
         let milliseconds = Int((ContinuousClock.now - accepted) / .milliseconds(1))
         report.step("another server, within a second", "410 after \(milliseconds) ms at most")
     }
@@ -153,7 +143,7 @@ struct DemoMatch: Sendable {
         let late = try await stage.client.send(
             "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts",
             json: Data(#"{"event":"update","contentState":{}}"#.utf8))
-        try expect(late, 409)
+        try stage.expect(late, 409)
         report.step("an update after the end", "409 \(ServerProblem(late).slug)")
     }
 
@@ -174,21 +164,6 @@ struct DemoMatch: Sendable {
         report.step(
             "ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
     }
-
-    private func expect(_ answer: GrandstandClient.Answer, _ status: Int) throws {
-        guard answer.status != status else { return }
-        throw DemoFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
-    }
-
-    /// Asks until there is an answer; 15 seconds are ample for what takes milliseconds.
-    private func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
-        let deadline = ContinuousClock.now + .seconds(15)
-        while ContinuousClock.now < deadline {
-            if let value = try await ask() { return value }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        throw DemoFailure("\(what): not there after 15 seconds")
-    }
 }
 
 /// The parts of the API's answers that the demo reads.
@@ -205,19 +180,6 @@ private struct EventView: Decodable {
     }
 
     let audiences: [Audience]
-}
-
-private struct BroadcastView: Decodable {
-    struct Delivery: Decodable {
-        let environment: String
-        let state: String
-        let apnsRequestId: String
-        let reason: String?
-    }
-
-    let id: String
-    let state: String
-    let deliveries: [Delivery]
 }
 
 private struct QuotaList: Decodable {

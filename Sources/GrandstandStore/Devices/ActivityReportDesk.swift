@@ -90,9 +90,10 @@ struct ActivityReportDesk: Sendable {
 
     /// - Returns: those that were not known.
     private func write(_ lines: [Line]) async throws -> Set<Name> {
+        // Those who are noted go first: who is taken off the list meanwhile, by a settlement, has a row for the second.
         let rows = try await database.pipeline(
             [
-                PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirm(lines), Self.confirmNoted(lines),
+                PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines),
                 Self.trim(lines),
             ] + Self.join(lines))
         var created: Set<Name> = []

@@ -209,7 +209,8 @@ enum CrowdRows {
         let timestamp: Int = try row.decode("last_timestamp")
         return (
             try PostgresChannelStore.address(row),
-            try row.payload().body(timestamp: timestamp > 0 ? timestamp : Int(now.timeIntervalSince1970) - 1),
+            // The start may have come after the content, and shows a later timestamp then. Below every update to come.
+            try row.payload().body(timestamp: max(timestamp, Int(now.timeIntervalSince1970) - 1)),
             now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
         )
     }

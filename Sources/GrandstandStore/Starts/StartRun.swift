@@ -52,8 +52,11 @@ struct StartRun {
         } else {
             return .wait(until: later)
         }
-        // Not below that of the content, and below that of every update to come.
-        let timestamp = max(lastTimestamp, Int(now.timeIntervalSince1970.rounded(.down)) - 1)
+        // Below that of every update to come, and not below that of the newest content when it shows that. What was
+        // declared gives way to the newest content that is sent to a token as it comes (`CrowdRows.newest`), even in the
+        // same second.
+        let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
+        let timestamp = declaration.contentState == nil ? max(lastTimestamp, justNow) : justNow - 1
         let channelID = delivery == .channel ? channelID : nil
         // A newer content may be shorter.
         guard

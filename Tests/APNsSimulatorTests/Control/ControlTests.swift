@@ -136,6 +136,7 @@ struct ControlTests {
             #expect(try await stage.call("PATCH", "/clock", #"{"advance": 43200}"#).status == 200)
             #expect(try await stage.shown("anna") == [])
             #expect(try await stage.call("GET", "/lock-screens?after=1000000&timeout=0").status == 408)
+            #expect(try await stage.call("POST", "/devices/anna/activities/1/token").status == 404)
             #expect(try await stage.call("DELETE", "/devices/anna/activities/1").status == 204)
             #expect(try await stage.call("DELETE", "/devices/anna/activities/9").status == 404)
             #expect(try await stage.call("DELETE", "/devices/anna").status == 204)

@@ -146,6 +146,24 @@ struct DeviceTests {
         }
     }
 
+    @Test func `an activity that a push started gets its token when the person allows it, and only without a channel`()
+        throws
+    {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        try stage.addPhone("old", system: 17)
+        let start = ActivityStart(
+            bundleID: Bench.bundleID, attributesType: "Match", contentState: Array("{}".utf8), timestamp: 0)
+        let activity = try stage.bench.state.startActivity(start, on: "old", now: Bench.now)
+        #expect(activity.updateToken == nil)
+        let tokens = [1, 1, 2].map { stage.bench.state.allow(activity: $0, on: "old", now: Bench.now) }
+        let token = try #require(tokens[0])
+        #expect(tokens == [token, token, nil])
+        #expect(stage.bench.state.devices.tokens[token]?.kind == .update(activity: 1))
+        let onChannel = stage.bench.state.allow(activity: 1, on: "anna", now: Bench.now)
+        #expect(onChannel == nil)
+    }
+
     @Test func `swiped away, and taken away`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")

@@ -83,17 +83,28 @@ final class Stadium: Sendable {
 
     /// Apple's IDs of the channels that events have, by event.
     func channels() async throws -> [String: String] {
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-            logger: Stage.logger)
-        let rows = try await pool.query(
+        let rows = try await rows(
             "select event_key, channel_id from channels where state = 'active' and event_key is not null")
-        await pool.close()
         var channels: [String: String] = [:]
         for row in rows {
             channels[try row.decode(String.self, "event_key")] = try row.decode(String.self, "channel_id")
         }
         return channels
+    }
+
+    /// What the database says, past the servers.
+    func rows(_ query: PostgresQuery) async throws -> PostgresRows {
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
+            logger: Stage.logger)
+        do {
+            let rows = try await pool.query(query)
+            await pool.close()
+            return rows
+        } catch {
+            await pool.close()
+            throw error
+        }
     }
 
     func caller(_ replica: Int) -> HTTPCaller? {

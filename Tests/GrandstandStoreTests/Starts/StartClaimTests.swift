@@ -45,7 +45,7 @@ struct StartClaimTests {
             #expect(try await shard.channelID == world.stores.channel().channelID)
             #expect(shard.address.bundleID.rawValue == "com.example.Goal")
             #expect(shard.until == world.now.addingTimeInterval(60))
-            #expect(shard.timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 1)
+            #expect(shard.timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 2)
             #expect(shard.payload.attributes == start.attributes)
             let member = try #require(shard.members.first)
             #expect(member.form == .channel)

@@ -1,0 +1,105 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// A phone of the simulator with an app that registers it: as an installation with a secret of its own.
+struct Fan: Sendable {
+    /// The simulator's name of the phone.
+    let phone: String
+    let environment: APNsEnvironment
+    /// The push-to-start token it has; `nil`: its system has none.
+    let token: String?
+    /// As its app says it: the simulator knows whole numbers only.
+    let systemVersion: String
+
+    var installation = UUID()
+    var secret = Fan.makeSecret()
+    var locale = "en-GB"
+    var liveActivitiesEnabled = true
+    var frequentPushesEnabled = true
+    var topics = ["team:rapid"]
+    /// By type of attributes.
+    var startTokens: [String: String]
+
+    static let attributesType = "MatchAttributes"
+
+    /// Buys a phone with the app on it.
+    init(_ phone: String, _ systemVersion: String, in environment: APNsEnvironment, _ simulator: Simulator) throws {
+        let system = try #require(Int(systemVersion.prefix { $0.isNumber }))
+        let tokens = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [Stage.bundleID])
+        self.phone = phone
+        self.environment = environment
+        self.systemVersion = systemVersion
+        token = tokens[Stage.bundleID.lowercased()]
+        startTokens = token.map { [Self.attributesType: $0] } ?? [:]
+    }
+
+    /// 32 bytes in base64url.
+    static func makeSecret() -> String {
+        (0..<43).map { _ in
+            String("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".randomElement() ?? "A")
+        }
+        .joined()
+    }
+
+    /// A token that nobody has.
+    static func strangersToken() -> String {
+        (0..<80).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
+    }
+
+    private var path: String {
+        "/v1/apps/\(Stage.bundleID)/\(environment.rawValue)/installations/\(installation.uuidString.lowercased())"
+    }
+
+    /// The whole state as its app says it.
+    private var state: String {
+        let tokens = startTokens.sorted { $0.key < $1.key }.map {
+            #"{"attributesType": "\#($0.key)", "token": "\#($0.value)"}"#
+        }
+        let topics = topics.map { "\"\($0)\"" }
+        return """
+            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",
+             "liveActivitiesEnabled": \(liveActivitiesEnabled), "frequentPushesEnabled": \(frequentPushesEnabled),
+             "startTokens": [\(tokens.joined(separator: ","))], "topics": [\(topics.joined(separator: ","))]}
+            """
+    }
+
+    /// Calls about this installation, with its secret unless another one is given.
+    func call(
+        _ app: HTTPCaller, _ method: String, _ rest: String = "", _ body: String? = nil, secret: String? = nil
+    ) async throws -> HTTPCaller.Answer {
+        try await app(
+            method, path + rest, body, headers: ["Grandstand-Installation-Secret": secret ?? self.secret])
+    }
+
+    /// Says what it is and what it follows.
+    func register(_ app: HTTPCaller) async throws {
+        let answer = try await registration(app)
+        try #require([200, 201].contains(answer.status), "\(answer.text)")
+    }
+
+    /// The same, whatever the answer is.
+    func registration(_ app: HTTPCaller) async throws -> HTTPCaller.Answer { try await call(app, "PUT", "", state) }
+
+    /// Its app reports the card that is on the lock screen.
+    ///
+    /// - Parameter token: the update token, for an activity without a channel.
+    func report(
+        _ app: HTTPCaller, of event: String = "derby", state: String = "active", token: String? = nil
+    ) async throws {
+        let answer = try await reporting(app, of: event, state: state, token: token)
+        try #require([200, 201].contains(answer.status), "\(answer.text)")
+    }
+
+    /// The same, whatever the answer is.
+    func reporting(
+        _ app: HTTPCaller, of event: String, state: String = "active", token: String? = nil
+    ) async throws -> HTTPCaller.Answer {
+        let token = token.map { #", "updateToken": "\#($0)""# } ?? ""
+        return try await call(
+            app, "PUT", "/activities/\(phone)-\(event)",
+            #"{"eventKey": "\#(event)", "attributesType": "\#(Self.attributesType)", "state": "\#(state)"\#(token)}"#)
+    }
+}

@@ -1,0 +1,108 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// What tests of starts do again and again.
+extension Stage {
+    /// A phone with the app, in production unless said otherwise.
+    func fan(
+        _ phone: String, _ systemVersion: String = "18.4", in environment: APNsEnvironment = .production,
+        _ change: (inout Fan) -> Void = { _ in }
+    ) throws -> Fan {
+        var fan = try Fan(phone, systemVersion, in: environment, simulator)
+        change(&fan)
+        return fan
+    }
+
+    /// A caller with the key that ships in the app.
+    func appsKey() async throws -> HTTPCaller { try await caller([.device], app: Self.bundleID) }
+
+    /// Declares an event that the followers of two teams hear of, in a year, unless it is started by hand.
+    ///
+    /// - Parameter content: JSON; `nil`: the newest content that was accepted.
+    static func startingEvent(
+        _ audiences: [String] = [Stage.audience(.production, .mostRecentMessageStored)],
+        topics: [String] = ["team:rapid", "team:sturm"], content: String? = #"{"home": 0}"#
+    ) -> String {
+        let content = content.map { #""contentState": \#($0),"# } ?? ""
+        let topics = topics.map { "\"\($0)\"" }.joined(separator: ",")
+        return """
+            {"name": "Derby", "audiences": [\(audiences.joined(separator: ","))], "topics": [\(topics)],
+             "start": {"at": "\(Date(timeIntervalSinceNow: 31_536_000).formatted(.iso8601))", \(content)
+                "attributesType": "\(Fan.attributesType)", "attributes": {"home": "Rapid", "away": "Sturm"},
+                "alert": {"title": "Kick-off", "body": "Rapid against Sturm"},
+                "alertsByLocale": {"de": {"title": "Anpfiff", "body": "Rapid gegen Sturm"}}}}
+            """
+    }
+
+    /// Declares such an event; returns once its channels are active.
+    func putStartingEvent(_ key: String = "derby", _ body: String = Stage.startingEvent()) async throws {
+        let answer = try await api("PUT", "/v1/events/\(key)", body)
+        try #require(answer.status == 201, "\(answer.text)")
+        try await activeChannels(of: key)
+    }
+
+    /// Asks for the event's start now.
+    func startNow(_ key: String = "derby") async throws {
+        let answer = try await api("POST", "/v1/events/\(key)/starts")
+        try #require(answer.status == 202, "\(answer.text)")
+    }
+
+    /// What has become of the event's start.
+    func starts(of key: String = "derby") async throws -> JSON {
+        let answer = try await api("GET", "/v1/events/\(key)/starts")
+        try #require(answer.status == 200, "\(answer.text)")
+        return answer.json
+    }
+
+    /// Waits until nothing is left to send.
+    ///
+    /// - Parameter accepted: starts that must be accepted by then; `nil`: any number.
+    @discardableResult
+    func started(_ key: String = "derby", accepted: Int? = nil) async throws -> JSON {
+        try await until("the start of \(key) is done") {
+            let starts = try await starts(of: key)
+            let isMet = accepted.map { $0 == starts.count("accepted") } ?? true
+            return starts["state"]?.string == "done" && isMet ? starts : nil
+        }
+    }
+
+    /// Waits until a phone shows one card with this content, and nothing else.
+    @discardableResult
+    func shows(_ fan: Fan, _ content: String) async throws -> ShownActivity {
+        let content = Array(content.utf8)
+        let shown = try await simulator.lockScreen(of: fan.phone) { $0.map(\.contentState) == [content] }
+        return try #require(shown.first)
+    }
+
+    /// The pushes to devices that came, in order.
+    var devicePushes: [SimulatorRequest] { simulator.journal().map(\.request).filter(\.isDevicePush) }
+
+    /// How many starts came for a token.
+    func pushes(to token: String?) -> Int { devicePushes.count { $0.deviceToken == token } }
+}
+
+extension SimulatorRequest {
+    var isDevicePush: Bool { path.hasPrefix("/3/device/") }
+
+    /// The token a push goes to.
+    var deviceToken: String? { isDevicePush ? String(path.dropFirst("/3/device/".count)) : nil }
+}
+
+extension JSON {
+    /// One of a start's counts in all.
+    func count(_ name: String) -> Int? { self["counts"]?[name]?.int }
+
+    /// Followers who can get no start, for a reason.
+    func ineligible(_ reason: String) -> Int? { self["counts"]?["ineligible"]?[reason]?.int }
+
+    /// Whether the counts of a start add up to its followers.
+    var addsUp: Bool {
+        let settled = ["accepted", "rejected", "unknown", "pending"].compactMap { count($0) }.reduce(0, +)
+        let ineligible = self["counts"]?["ineligible"]
+        return count("followers")
+            == settled + (ineligible?.names ?? []).compactMap { ineligible?[$0]?.int }.reduce(0, +)
+    }
+}

@@ -1,0 +1,122 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// A start that somebody kills in the midst: an event, those who follow its team, and what they do meanwhile.
+struct KickOff: Sendable {
+    let event: String
+    /// Registered before it.
+    let early: [Fan]
+    /// Register while it goes on.
+    let late: [Fan]
+    /// Early ones whose app is installed anew while it goes on: the same phone and token, another installation.
+    let reinstalled: [Fan]
+
+    private let stadium: Stadium
+    private let simulator: Simulator
+    private let deviceKey: String
+
+    /// Buys the phones: `size` early ones of several systems, and some more.
+    init(_ event: String, size: Int, _ stadium: Stadium, _ simulator: Simulator, deviceKey: String) throws {
+        self.event = event
+        self.stadium = stadium
+        self.simulator = simulator
+        self.deviceKey = deviceKey
+        func fans(_ kind: String, _ count: Int) throws -> [Fan] {
+            try (0..<count).map { n in
+                var fan = try Fan(
+                    "\(event)-\(kind)-\(n)", Self.systems[n % Self.systems.count], in: .production, simulator)
+                fan.topics = ["team:\(event)", "league:\(event)"]
+                return fan
+            }
+        }
+        early = try fans("early", size)
+        late = try fans("late", size / 5)
+        reinstalled = early.prefix(size / 10).map { fan in
+            var fan = fan
+            fan.installation = UUID()
+            fan.secret = Fan.makeSecret()
+            return fan
+        }
+    }
+
+    private static let systems = ["18.4", "26.0", "17.4", "18.0", "17.0"]
+
+    var installations: [Fan] { early + late + reinstalled }
+
+    /// Registers the early ones, declares the event and starts it; returns when its start was accepted.
+    func begin() async throws {
+        try await register(early)
+        let body = Stage.startingEvent(topics: ["team:\(event)", "league:\(event)"])
+        try await insist("the event is declared") { try await $0("PUT", "/v1/events/\(event)", body) }
+        try await insist("the start is asked for") { try await $0("POST", "/v1/events/\(event)/starts") }
+    }
+
+    /// What goes on while somebody kills.
+    func goOn() async throws { try await register(late + reinstalled) }
+
+    /// Every other phone that shows its card says so.
+    ///
+    /// - Returns: those that did.
+    func confirm() async throws -> [Fan] {
+        let shown = (early + late).enumerated().filter { $0.offset.isMultiple(of: 2) && cards(of: $0.element) > 0 }
+            .map(\.element)
+        try await all(shown) { fan in
+            try await insist("\(fan.phone) reports", key: deviceKey) { try await fan.reporting($0, of: event) }
+        }
+        return shown
+    }
+
+    func cards(of fan: Fan) -> Int { simulator.lockScreen(of: fan.phone).count }
+
+    /// Whether a request is a push for one of these phones.
+    var isPush: @Sendable (JournalEntry) -> Bool {
+        let tokens = Set((early + late).compactMap(\.token))
+        return { entry in entry.request.deviceToken.map(tokens.contains) ?? false }
+    }
+
+    /// Waits until nothing is left to send.
+    func done() async throws -> JSON {
+        try await until("the start of \(event) is done", within: .seconds(120)) {
+            let answer = try? await stadium.caller(0)?("GET", "/v1/events/\(event)/starts")
+            guard let report = answer?.json, report["state"]?.string == "done" else { return nil }
+            return report
+        }
+    }
+
+    private func register(_ fans: [Fan]) async throws {
+        try await all(fans) { fan in
+            try await insist("\(fan.phone) registers", key: deviceKey) { try await fan.registration($0) }
+        }
+    }
+
+    /// Does it for all, some at a time.
+    private func all(_ fans: [Fan], _ body: @escaping @Sendable (Fan) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, fan) in fans.enumerated() {
+                if index >= 12 { try await group.next() }
+                group.addTask { try await body(fan) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Asks one replica or the other until it is done, as clients do.
+    ///
+    /// - Parameter key: another key than that of the stadium.
+    private func insist(
+        _ what: String, key: String? = nil, _ call: @Sendable (HTTPCaller) async throws -> HTTPCaller.Answer
+    ) async throws {
+        var replica = 0
+        try await until(what, within: .seconds(60)) {
+            replica = 1 - replica
+            guard var caller = stadium.caller(replica) else { return false }
+            if let key { caller.secret = key }
+            guard let answer = try? await call(caller) else { return false }
+            if (200..<300).contains(answer.status) { return true }
+            try #require(answer.status >= 500, "\(what): \(answer.text)")
+            return false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Whatever is killed while phones are being started: none shows two cards, and who has none is counted.
+///
+/// The gate kills a few times; `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its
+/// choices.
+@Suite(.timeLimit(.minutes(15)))
+struct StartKillTests {
+    private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_START_KILLS"].flatMap(Int.init) ?? 4
+    private static let seed =
+        ProcessInfo.processInfo.environment["GRANDSTAND_KILLS_SEED"].flatMap(UInt64.init)
+        ?? UInt64.random(in: 0...UInt64.max)
+    private static let phones = 200
+
+    @Test func `starts through two replicas, and kill after kill: no phone shows two cards, and all are counted`()
+        async throws
+    {
+        print("kills of starts: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
+        // Fewer places than phones: a kill finds some sent, some under way and some not begun.
+        try await Stadium.with(events: 0, settings: ["GRANDSTAND_APNS_CONNECTIONS": "1"]) { stadium, simulator in
+            try await stadium.open()
+            let key = try #require(
+                try await stadium.caller(0)?(
+                    "POST", "/v1/keys", #"{"name": "app", "scopes": ["device"], "bundleId": "\#(Stage.bundleID)"}"#
+                ).json["secret"]?.string)
+            try simulator.addFaults(Self.faults)
+            var random = SplitMix(seed: Self.seed)
+            var kickOffs: [(start: KickOff, confirmed: [Fan])] = []
+            var tally: [Stadium.Kill: Int] = [:]
+            for round in 1...Self.kills {
+                let start = try KickOff(
+                    "kick-off-\(round)", size: Self.phones, stadium, simulator, deviceKey: key)
+                // PostgreSQL is among the victims however few there are.
+                let kill = round == 1 ? .database : Stadium.Kill.any(&random)
+                let (victim, moment) = (random.next(below: 2), 1 + random.next(below: Self.phones / 2))
+                tally[kill, default: 0] += 1
+                try await start.begin()
+                async let goingOn: Void = start.goOn()
+                try await simulator.requests(moment, where: start.isPush)
+                await stadium.perform(kill, on: victim)
+                try await stadium.revive()
+                try await goingOn
+                kickOffs.append((start, try await start.confirm()))
+            }
+            var sum: [String: Int] = [:]
+            for (start, confirmed) in kickOffs {
+                for (name, count) in try await Self.check(start, confirmed, stadium) { sum[name, default: 0] += count }
+            }
+            let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
+            print("kills of starts: \(killed); \(sum.sorted { $0.key < $1.key })")
+        }
+    }
+
+    /// APNs refuses, is slow, and loses answers of pushes that it processed, or requests that it did not.
+    private static let faults = """
+        {"faults": [
+            {"match": {"operation": "device", "rate": 0.02}, "action": "refuse", "reason": "ServiceUnavailable"},
+            {"match": {"operation": "device", "rate": 0.01}, "action": "lose", "by": "reset"},
+            {"match": {"operation": "device", "rate": 0.01}, "action": "reset"},
+            {"match": {"operation": "device", "rate": 0.02}, "action": "refuseStream"},
+            {"match": {"operation": "device", "rate": 0.3}, "action": "delay", "seconds": 0.1}]}
+        """
+
+    /// Compares what a start says of itself with its rows, and those with the phones.
+    ///
+    /// - Returns: its counts, and how many phones show its card.
+    private static func check(_ start: KickOff, _ confirmed: [Fan], _ stadium: Stadium) async throws -> [String: Int] {
+        let report = try await start.done()
+        let rows = try await stadium.rows(
+            """
+            select i.installation, s.state::text as state, s.confirmed_at is not null as is_confirmed
+            from start_runs r join starts s on s.run = r.id join installations i on i.id = s.installation
+            where r.event_key = \(start.event)
+            """)
+        var states: [UUID: String] = [:]
+        for row in rows {
+            let installation = try row.decode(UUID.self, "installation")
+            states[installation] = try row.decode(String.self, "state")
+            if try row.decode(Bool.self, "is_confirmed") {
+                #expect(confirmed.contains { $0.installation == installation })
+            }
+        }
+        #expect(report.addsUp, "\(report)")
+        #expect(report.count("followers") == start.installations.count)
+        #expect(report.count("pending") == 0)
+        #expect(report.count("confirmed") == confirmed.count)
+        var sum = ["cards": 0]
+        for state in ["accepted", "rejected", "unknown"] {
+            sum[state] = states.values.count { $0 == state }
+            #expect(report.count(state) == sum[state])
+        }
+        let phones = Dictionary(grouping: start.installations, by: \.phone)
+        for (phone, installations) in phones {
+            let cards = start.cards(of: installations[0])
+            let known = installations.compactMap { states[$0.installation] }
+            sum["cards"]? += cards
+            #expect(cards <= 1, "\(phone): \(cards) cards, \(known)")
+            if known.contains("accepted") {
+                #expect(cards == 1, "\(phone): accepted, and not there")
+            } else if !known.contains("unknown") {
+                #expect(cards == 0, "\(phone): a card nobody counts, \(known)")
+            }
+        }
+        return sum
+    }
+}
