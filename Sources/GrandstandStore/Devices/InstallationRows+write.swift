@@ -157,7 +157,7 @@ extension InstallationRows {
     ) -> PostgresQuery {
         let topics = followers.reduce(into: Set<Topic>()) { $0.formUnion($1.record.details.topics) }
         return """
-            insert into start_queue (run, installation, due_at)
+            insert into start_queue as q (run, installation, due_at)
             select r.id, i.id, \(now) from \(rows(followers.map(\.key.app), followers.map(\.key.id)))
             cross join lateral (
                 select id, topics, attributes_type from start_runs
@@ -167,7 +167,8 @@ extension InstallationRows {
                     select from start_tokens t where t.installation = i.id and t.attributes_type = r.attributes_type)
                 and not exists (
                     select from starts s where s.run = r.id and s.installation = i.id and s.state <> 'rejected')
-            order by i.id, r.id on conflict (run, installation) do nothing
+            order by i.id, r.id
+            on conflict (run, installation) do update set due_at = least(q.due_at, excluded.due_at)
             """
     }
 }
