@@ -27,14 +27,13 @@ create table crowds (
     unique (event_key, app, kind)
 );
 
--- Every lane that an event's broadcasts go to: its audiences' in their order, then the crowds. An audience that is reached
--- by tokens only has its crowd's lane, which stands here once.
+-- Every lane that an event's broadcasts go to: its audiences' in their order, then the crowds. The lane of an audience that
+-- is reached by tokens only takes no messages; its crowd's does.
 create view event_lanes as
-    select event_key, bundle_id, environment, lane, position from audiences
+    select event_key, bundle_id, environment, lane, position from audiences where delivery = 'channel'
     union all
     select c.event_key, ae.bundle_id, ae.environment, c.lane, 1000000
-    from crowds c join app_environments ae on ae.id = c.app
-    where not exists (select from audiences u where u.lane = c.lane);
+    from crowds c join app_environments ae on ae.id = c.app;
 
 -- How far a crowd's message has got (FanOut).
 alter table deliveries add column fan_out json;

@@ -127,6 +127,7 @@ CREATE TYPE public.webhook_topic AS ENUM (
     'quota.level',
     'reconciliation.found',
     'capability.off',
+    'tokens.refused',
     'webhook.test'
 );
 
@@ -637,6 +638,7 @@ CREATE VIEW public.event_lanes AS
     audiences.lane,
     audiences."position"
    FROM public.audiences
+  WHERE (audiences.delivery = 'channel'::public.audience_delivery)
 UNION ALL
  SELECT c.event_key,
     ae.bundle_id,
@@ -644,10 +646,7 @@ UNION ALL
     c.lane,
     1000000 AS "position"
    FROM (public.crowds c
-     JOIN public.app_environments ae ON ((ae.id = c.app)))
-  WHERE (NOT (EXISTS ( SELECT
-           FROM public.audiences u
-          WHERE (u.lane = c.lane))));
+     JOIN public.app_environments ae ON ((ae.id = c.app)));
 
 CREATE TABLE public.event_starts (
     event_key text NOT NULL,
@@ -876,6 +875,15 @@ CREATE TABLE public.starts (
     confirmed_at timestamp with time zone
 );
 
+CREATE TABLE public.token_alarms (
+    app integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    judged_minute timestamp with time zone NOT NULL,
+    judged_accepted integer NOT NULL,
+    judged_suspect integer NOT NULL
+);
+
 CREATE TABLE public.token_answers (
     app integer NOT NULL,
     minute timestamp with time zone NOT NULL,
@@ -1097,6 +1105,9 @@ ALTER TABLE ONLY public.start_tokens
 
 ALTER TABLE ONLY public.starts
     ADD CONSTRAINT starts_pkey PRIMARY KEY (run, installation);
+
+ALTER TABLE ONLY public.token_alarms
+    ADD CONSTRAINT token_alarms_pkey PRIMARY KEY (app);
 
 ALTER TABLE ONLY public.token_answers
     ADD CONSTRAINT token_answers_pkey PRIMARY KEY (app, minute);

@@ -18,6 +18,8 @@ package struct Quota: Sendable, Hashable {
     package var reconciliationAlarm: ReconciliationReport.Alarm?
     /// Apple refused the last call that needed the app's Broadcast capability.
     package var isCapabilityOff: Bool
+    /// The alarm about device tokens, while it stands.
+    package var tokensRefused: TokensRefused?
 
     package struct Listed: Sendable, Hashable {
         package var count: Int
@@ -32,7 +34,8 @@ package struct Quota: Sendable, Hashable {
     package init(
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
         byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, apple: Listed? = nil, unmanaged: Int = 0,
-        reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false
+        reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false,
+        tokensRefused: TokensRefused? = nil
     ) {
         self.bundleID = bundleID
         self.environment = environment
@@ -44,10 +47,41 @@ package struct Quota: Sendable, Hashable {
         self.unmanaged = unmanaged
         self.reconciliationAlarm = reconciliationAlarm
         self.isCapabilityOff = isCapabilityOff
+        self.tokensRefused = tokensRefused
+    }
+
+    /// What an app's operators are warned of, the gravest first.
+    package enum Alarm: String, Sendable, Hashable, CaseIterable {
+        /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
+        case capabilityOff = "capability-off"
+        /// APNs refuses many device tokens.
+        case tokensRefused = "tokens-refused"
+        /// Apple has channels that its list lacks.
+        case listIncomplete = "list-incomplete"
+        /// Apple's list has channels that an unanswered creation of ours or somebody else may have made.
+        case ambiguousCreation = "ambiguous-creation"
+
+        init(_ alarm: ReconciliationReport.Alarm) {
+            self =
+                switch alarm {
+                case .capabilityOff: .capabilityOff
+                case .listIncomplete: .listIncomplete
+                case .ambiguousCreation: .ambiguousCreation
+                }
+        }
+    }
+
+    /// All that stand, the gravest first.
+    package var alarms: [Alarm] {
+        var standing: Set<Alarm> = []
+        if isCapabilityOff { standing.insert(.capabilityOff) }
+        if tokensRefused != nil { standing.insert(.tokensRefused) }
+        if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
+        return Alarm.allCases.filter(standing.contains)
     }
 
     /// The gravest of what stands.
-    package var alarm: ReconciliationReport.Alarm? { isCapabilityOff ? .capabilityOff : reconciliationAlarm }
+    package var alarm: Alarm? { alarms.first }
 
     /// Channels that exist at Apple as far as is known.
     package var used: Int { count(.isAtApple) }

@@ -1,3 +1,4 @@
+internal import APNsWire
 package import FoundationEssentials
 
 /// What a webhook can tell of; the same words are a Postgres type.
@@ -17,6 +18,8 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case reconciliationFound = "reconciliation.found"
     /// Apple's broadcast capability is off for an app.
     case capabilityOff = "capability.off"
+    /// APNs refuses many of an app's device tokens.
+    case tokensRefused = "tokens.refused"
     /// Asked for by hand, to try a webhook out.
     case webhookTest = "webhook.test"
 
@@ -28,7 +31,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .broadcastSettled: [.organise]
         case .channelMissing, .channelReplaced, .webhookTest: [.organise, .operate]
-        case .quotaLevel, .reconciliationFound, .capabilityOff: [.operate]
+        case .quotaLevel, .reconciliationFound, .capabilityOff, .tokensRefused: [.operate]
         }
     }
 
@@ -83,6 +86,11 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             data.member(
                 "evidence",
                 detail["evidence"]?.string ?? "Apple's list has none of the channels that are known here")
+        case (.tokensRefused, .detail(let detail)):
+            guard let refused = TokensRefused(detail) else { return false }
+            data.member("bundleId", refused.app.bundleID.rawValue)
+            data.member("environment", refused.app.environment.rawValue)
+            refused.writeMembers(to: &data)
         case (.webhookTest, .test(let webhook, let actor)):
             data.member("webhook", webhook)
             data.member("by", actor)

@@ -91,6 +91,10 @@ struct ServerLoops: Sendable {
                 Member(
                     .dispatch, janitor(stores.receiptHistory, keep: configuration.history, of: "receipts"),
                     "janitor of receipts"),
+                Member(
+                    .dispatch,
+                    janitor(stores.tokenAnswers, keep: TokenAnswers.lifetime, of: "minutes of answers about tokens"),
+                    "janitor of token answers"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }

@@ -26,6 +26,7 @@ struct ServerStores: Sendable {
     let webhooks: PostgresWebhookStore
     let webhookOutbox: PostgresWebhookOutbox
     let webhookHistory: PostgresWebhookHistory
+    let tokenAnswers: PostgresTokenAnswers
     let quotaLevels: PostgresQuotaLevels
     let live: PostgresLiveStore
     let installations: PostgresInstallationStore
@@ -66,6 +67,7 @@ struct ServerStores: Sendable {
         webhooks = PostgresWebhookStore(store)
         webhookOutbox = PostgresWebhookOutbox(store)
         webhookHistory = PostgresWebhookHistory(store)
+        tokenAnswers = PostgresTokenAnswers(store)
         quotaLevels = PostgresQuotaLevels(store)
         live = PostgresLiveStore(store)
         installations = PostgresInstallationStore(

@@ -13,7 +13,7 @@ struct QuotaCommand: AsyncParsableCommand {
             try await client.call("GET", "/v1/quotas", query: page.query),
             [
                 "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged", "missing",
-                "forecast.peak",
+                "forecast.peak", "alarm", "tokensRefused.reason",
             ])
     }
 }

@@ -60,6 +60,13 @@ enum Advice {
         }
     }
 
+    /// About many device tokens that APNs refused.
+    static func tokens(_ refused: TokensRefused) -> String {
+        "APNs refused \(Wording.number(refused.refused)) of \(Wording.count(refused.answers, "push", "pushes")) to device "
+            + "tokens since \(Moment(refused.since).text), the last with \(refused.reason). Likely \(refused.cause): "
+            + "\(refused.remedy)."
+    }
+
     static let capability =
         "Turn the Broadcast Capability of the App ID on in Apple's developer account (Identifiers, Push Notifications)."
 }

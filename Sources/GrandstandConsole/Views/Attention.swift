@@ -46,6 +46,9 @@ struct Attention: Sendable {
                 .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
                 ConsolePath.app(app.bundleID))
         }
+        if let refused = quota.tokensRefused {
+            add(.critical, Advice.tokens(refused), ConsolePath.app(app.bundleID), [.quota()])
+        }
         if quota.level != .ok {
             add(
                 quota.level,

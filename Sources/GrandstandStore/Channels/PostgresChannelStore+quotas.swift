@@ -6,7 +6,7 @@ internal import Postgres
 extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
-            try await connection.pipeline([Self.limits, Self.live(now: now), Self.toCome(now: now)])
+            try await connection.pipeline([Self.limits(now: now), Self.live(now: now), Self.toCome(now: now)])
         }
         var tallies: [AppEnvironment: Tally] = [:]
         // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
@@ -28,20 +28,26 @@ extension PostgresChannelStore {
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
-                isCapabilityOff: try row.decode("is_capability_off"))
+                isCapabilityOff: try row.decode("is_capability_off"),
+                tokensRefused: try TokenAlarmRows.standing(row, of: app))
         }
     }
 
-    private static let limits: PostgresQuery = """
+    private static func limits(now: Date) -> PostgresQuery {
+        """
         select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
             ae.apple_listed_at, ae.alarm, exists (
                 select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
                     and q.name = \(Quirk.Name.broadcastFeature.rawValue)
                     and q.value = \(Quirk.BroadcastFeature.off.rawValue)) as is_capability_off, (
                 select count(*) from unmanaged_channels u
-                where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged
-        from apps a join app_environments ae using (bundle_id) order by a.bundle_id, ae.environment
+                where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
+            t.since as refused_since, t.refused, t.answers, t.reason as refused_reason
+        from apps a join app_environments ae using (bundle_id)
+        left join lateral (\(TokenAlarmRows.standing(of: "ae.id", now: now))) t on true
+        order by a.bundle_id, ae.environment
         """
+    }
 
     /// Every channel that is not deleted, with what says until when it is held.
     private static func live(now: Date) -> PostgresQuery {

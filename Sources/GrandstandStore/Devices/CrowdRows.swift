@@ -65,40 +65,86 @@ enum CrowdRows {
 
     // MARK: Coming and going
 
-    /// Makes the lanes of these activities' crowds that are not there yet, beside their audiences' lanes: with their
-    /// timestamps, so that those go on rising on every device, and their newest content. Both lanes of a crowd are made
-    /// together, for people change their minds about frequent pushes. Nothing is made for an event that is over or an
-    /// audience that got its end.
+    /// Makes lanes of crowds that are not there yet, beside their audiences' lanes: with their timestamps, so that those go
+    /// on rising on every device, and their newest content. Both lanes of a crowd are made together, for people change
+    /// their minds about frequent pushes. Nothing is made beside a lane that got its end.
+    ///
+    /// Events are locked as by whoever accepts a broadcast: what is being accepted meanwhile is the newest content here, or
+    /// finds the crowd.
+    ///
+    /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key` and `app`.
+    private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
+        """
+        with wanted as (
+            select w.*, k.kind from (\(audiences)) w, (values ('crowd'::lane_kind), ('infrequent')) k(kind)
+        ), missing as (
+            select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from wanted w
+            where not exists (select from crowds c
+                where c.event_key = w.event_key and c.app = w.app and c.kind = w.kind)
+        ), locked as (
+            select key from events where key in (select event_key from missing) order by key for no key update
+        ), beside as (
+            select m.lane, m.kind, l.bundle_id, l.environment, l.last_timestamp, l.newest_broadcast
+            from missing m join locked k on k.key = m.event_key
+            join lanes l on l.id = m.beside and l.fenced_at is null
+            for no key update of l
+        ), made as (
+            insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast)
+            overriding system value
+            select lane, kind, bundle_id, environment, 'mostRecentMessageStored', last_timestamp, newest_broadcast
+            from beside
+            returning id
+        )
+        insert into crowds (lane, event_key, app, kind)
+        select m.lane, m.event_key, m.app, m.kind from missing m join made on made.id = m.lane
+        on conflict (event_key, app, kind) do nothing
+        """
+    }
+
+    /// Makes the crowds of an event's audiences that are reached by tokens only.
+    static func make(of key: String) -> PostgresQuery {
+        make(
+            """
+            select u.lane as beside, u.event_key, ae.id as app from audiences u
+            join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+            where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
+            """)
+    }
+
+    /// The lanes of an audience's crowds that were closed with it.
+    static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
+        """
+        select l.id, l.closed_at from crowds c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
+        where c.event_key = \(key) and \(AudienceColumns.isSame("ae", audience)) and l.closed_at is not null
+        """
+    }
+
+    /// The lane that has the newest content of an audience: a channel's, or that of its crowd where it has no channel.
+    ///
+    /// - Parameters: rows of `audiences` and `app_environments`.
+    static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
+        """
+        (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (
+            select n.lane from crowds n where n.event_key = \(audience).event_key and n.app = \(app).id
+                and n.kind = 'crowd') end)
+        """
+    }
+
+    /// Makes the crowds of these activities that are not there yet, but for events that are over.
     ///
     /// Then queues those for the newest content: it may have gone before their tokens came.
     ///
     /// - Parameter activities: an expression of `bigint[]`: whose tokens came or changed.
     static func join(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
         [
-            """
-            with wanted as (
-                select distinct u.lane as beside, a.event_key, a.app, k.kind
-                from (values ('crowd'::lane_kind), ('infrequent')) k(kind), activities a join app_environments ae on ae.id = a.app
+            make(
+                """
+                select distinct u.lane as beside, a.event_key, a.app
+                from activities a join app_environments ae on ae.id = a.app
                 join events e on e.key = a.event_key and e.ended_at is null and e.cancelled_at is null
-                join audiences u on u.event_key = a.event_key and u.bundle_id = ae.bundle_id
-                    and u.environment = ae.environment
+                join audiences u on u.event_key = a.event_key and \(AudienceColumns.isSame("u", "ae"))
                 where a.id = any(\(activities)) and a.in_crowd
-            ), missing as (
-                select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from wanted w
-                where not exists (select from crowds c
-                    where c.event_key = w.event_key and c.app = w.app and c.kind = w.kind)
-            ), made as (
-                insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast)
-                overriding system value
-                select m.lane, m.kind, l.bundle_id, l.environment, 'mostRecentMessageStored', l.last_timestamp,
-                    l.newest_broadcast
-                from missing m join lanes l on l.id = m.beside and l.fenced_at is null
-                returning id
-            )
-            insert into crowds (lane, event_key, app, kind)
-            select m.lane, m.event_key, m.app, m.kind from missing m join made on made.id = m.lane
-            on conflict (event_key, app, kind) do nothing
-            """,
+                """),
             """
             insert into crowd_joins (activity, lane, due_at)
             select a.id, c.lane, \(now) from activities a

@@ -129,19 +129,21 @@ package struct PostgresCrowdStore: CrowdStore {
             })
         let again = RetryPolicy.broadcasts.nextAttempt(
             after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
-        try await database.transaction { connection in
-            let pruning = care.pruning(.activities, now: now)
-            if let delivery = shard.delivery {
+        if let delivery = shard.delivery {
+            try await database.transaction { connection in
                 try await LaneRows.change("\([shard.lane])", at: now, on: connection) { lane in
-                    _ = lane.settle(
-                        shard.progress(outcomes), of: delivery, by: replica, again: again, at: now)
+                    _ = lane.settle(shard.progress(outcomes), of: delivery, by: replica, again: again, at: now)
                 }
-                try await connection.pipeline(pruning)
-            } else {
-                try await connection.pipeline([CrowdRows.joined(shard.members.map(\.activity))] + pruning)
             }
-            let app = try await connection.query(CrowdRows.app(of: shard.address)).first?.decode(Int.self, "id")
-            if let count = app.flatMap({ care.count(of: $0, now: now) }) { try await connection.query(count) }
+        }
+        // Apart from the lane: whoever reports an activity locks it before its event, whose lock comes before lanes'.
+        let joined = shard.delivery == nil ? [CrowdRows.joined(shard.members.map(\.activity))] : []
+        try await database.transaction { connection in
+            let rows = try await connection.pipeline(
+                care.pruning(.activities, now: now) + joined + [CrowdRows.app(of: shard.address)])
+            if let app: Int = try rows.last?.first?.decode("id") {
+                try await care.count(of: app, now: now, after: [], on: connection)
+            }
         }
     }
 

@@ -57,19 +57,25 @@ struct TokenCare {
         return statements
     }
 
-    /// Counts the answers of this minute, where nobody counted none: the last statement of its transaction, for all
-    /// answers of an app in a minute meet in one row.
+    /// Runs `statements`, then counts the answers of this minute, and raises or ends the alarm `tokens-refused`: the last
+    /// of its transaction, for all answers of an app in a minute meet in one row. One round trip unless the alarm changes.
     ///
     /// - Parameter app: `app_environments.id`.
-    func count(of app: Int, now: Date) -> PostgresQuery? {
-        guard accepted > 0 || !suspect.isEmpty else { return nil }
-        let minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
-        return """
+    func count(
+        of app: Int, now: Date, after statements: [PostgresQuery], on connection: PostgresConnection
+    ) async throws {
+        guard accepted > 0 || !suspect.isEmpty else {
+            try await connection.pipeline(statements)
+            return
+        }
+        let count: PostgresQuery = """
             insert into token_answers as t (app, minute, accepted, suspect, reason)
-            values (\(app), \(minute), \(accepted), \(suspect.count), \(suspect.last?.reason))
+            values (\(app), \(TokenAnswers.minute(of: now)), \(accepted), \(suspect.count), \(suspect.last?.reason))
             on conflict (app, minute) do update set accepted = t.accepted + excluded.accepted,
                 suspect = t.suspect + excluded.suspect, reason = coalesce(excluded.reason, t.reason)
             """
+        let rows = try await connection.pipeline(statements + [count, TokenAlarmRows.lately(app, now: now)])
+        try await TokenAlarmRows.judge(rows[rows.count - 1], of: app, now: now, on: connection)
     }
 
     /// The tokens `refused` as rows `r`, and the condition that a row `t` still has the one that was sent.

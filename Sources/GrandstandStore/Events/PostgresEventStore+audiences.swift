@@ -42,6 +42,9 @@ extension PostgresEventStore {
             if before.storagePolicy != audience.storagePolicy { moved.append(audience) }
             try await connect(audience, of: key, now: now, on: connection)
         }
+        if wanted.contains(where: { $0.delivery == .tokens }) {
+            try await connection.query(CrowdRows.make(of: key))
+        }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
 
@@ -101,6 +104,17 @@ extension PostgresEventStore {
                 \(insert(audience, to: key, at: position, lane: "(select id from made)"))
                 """)
             if !isNew, audience.delivery == .channel { try await connect(audience, of: key, now: now, on: connection) }
+        }
+        if !isNew { try await reopenCrowds(of: audience.id, of: key, now: now, on: connection) }
+    }
+
+    /// Activities with tokens are an audience's again when it comes back.
+    private static func reopenCrowds(
+        of audience: Audience.ID, of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
+        for row in try await connection.query(CrowdRows.closed(of: key, audience)) {
+            let (lane, closedAt): (Int, Date) = (try row.decode("id"), try row.decode("closed_at"))
+            try await LaneRows.change("\([lane])", at: now, on: connection) { $0.reopen(closedAt: closedAt) }
         }
     }
 

@@ -107,7 +107,7 @@ extension PostgresStartStore {
         join event_starts s on s.event_key = e.key
         join audiences u on u.event_key = e.key
         join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
-        join lanes l on l.id = u.lane
+        join lanes l on l.id = \(CrowdRows.newsLane("u", "ae"))
         left join channels c on c.id = l.channel and c.state = 'active'
         left join broadcasts b on b.id = l.newest_broadcast
         left join start_runs r on r.event_key = e.key and r.app = ae.id

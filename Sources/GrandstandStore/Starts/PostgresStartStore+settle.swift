@@ -15,7 +15,7 @@ extension PostgresStartStore {
                     and noted = \(shard.members.map(\.installation)) for no key update
                 """)
             guard let app = try rows.first?.decode(Int.self, "app") else { return }
-            try await connection.pipeline(work.statements(app: app))
+            try await work.care.count(of: app, now: now, after: work.statements, on: connection)
         }
     }
 
@@ -54,13 +54,11 @@ extension PostgresStartStore {
             firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
         }
 
-        func statements(app: Int) -> [PostgresQuery] {
+        var statements: [PostgresQuery] {
             var statements = care.pruning(.starts(attributesType: shard.payload.attributesType), now: now)
             if !settled.isEmpty { statements.append(results) }
             if !again.isEmpty { statements.append(repetitions) }
-            statements += [release, PostgresStartStore.finish(shard.run, now: now)]
-            if let count = care.count(of: app, now: now) { statements.append(count) }
-            return statements
+            return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
         }
 
         /// A phone that was faster than this has a row that says it is there.

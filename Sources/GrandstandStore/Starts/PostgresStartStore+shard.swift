@@ -56,14 +56,16 @@ extension PostgresStartStore {
 
     /// Takes what is due off the queue. Its rows go first, and the installations are read by a statement of their own:
     /// what is registered meanwhile waits for this transaction, and queues again.
+    ///
+    /// By their places in the table: by run and installation, a plan made for an empty table reads the run's whole queue.
     private static func takeQueue(
         of run: StartRun, _ shard: StartShard, _ claim: StartClaim, into chosen: inout Chosen,
         on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
             """
-            delete from start_queue where run = \(run.id) and installation = any(array(
-                select installation from start_queue where run = \(run.id) and due_at <= \(claim.at)
+            delete from start_queue where ctid = any(array(
+                select ctid from start_queue where run = \(run.id) and due_at <= \(claim.at)
                 order by due_at limit \(claim.shardSize) for update skip locked))
             returning installation, attempts
             """)

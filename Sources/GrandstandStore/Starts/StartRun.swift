@@ -88,7 +88,7 @@ struct StartRun {
         left join lateral (
             select * from audiences n where n.event_key = r.event_key and \(AudienceColumns.isSame("n", "ae"))
             offset 0) u on true
-        left join lateral (select * from lanes where id = u.lane offset 0) l on true
+        left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
         left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
         """

@@ -31,7 +31,7 @@ struct QuotaRouteTests {
         #""byStoragePolicy":{"noMessageStored":96,"mostRecentMessageStored":0},"#,
         #""apple":{"count":95,"at":"2026-11-21T20:45:00.000Z"},"unmanaged":0,"missing":0,"#,
         #""forecast":{"peak":96,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
-        #""level":"critical","alarm":null}"#,
+        #""level":"critical","alarm":null,"tokensRefused":null}"#,
     ].joined()
 
     private static func names(_ answer: RouteWorld.Answer) -> [String] {
@@ -43,6 +43,33 @@ struct QuotaRouteTests {
     @Test func `a quota has all its numbers`() async throws {
         let answer = try await Self.world()("GET", "/v1/quotas", as: "gs_stadium")
         #expect(answer.text.contains(Self.shape), "\(answer.text)")
+    }
+
+    @Test func `refused tokens are an alarm with its numbers, its cause and what to do, also beside a graver one`()
+        async throws
+    {
+        var quota = Sample.quota(Sample.stadium, .production)
+        quota.tokensRefused = TokensRefused(
+            app: AppEnvironment(bundleID: Sample.stadium, environment: .production), reason: "BadDeviceToken",
+            refused: 20, answers: 35, since: RouteWorld.now)
+        for (isCapabilityOff, alarm) in [(false, "tokens-refused"), (true, "capability-off")] {
+            quota.isCapabilityOff = isCapabilityOff
+            var world = RouteWorld()
+            world.channels.count = { [quota] in [quota] }
+            let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+            #expect(
+                answer.text.contains(
+                    #""alarm":"\#(alarm)","tokensRefused":{"reason":"BadDeviceToken","refused":20,"answers":35,"#
+                        + #""since":"2026-11-21T20:45:00.000Z","cause":"tokens of builds that are signed for development "#
+                        + #"are registered for production","remedy":"have the app register in the environment it is "#
+                        + #"signed for (aps-environment): "#),
+                "\(answer.text)")
+        }
+    }
+
+    @Test func `the contract lists the alarms a quota can have`() async throws {
+        let words = Quota.Alarm.allCases.map(\.rawValue).joined(separator: ", ")
+        #expect(try await Contract.text().contains("enum: [\(words), null]"))
     }
 
     @Test func `a key sees the quotas of what it reaches`() async throws {

@@ -139,7 +139,10 @@ struct WebhookRouteTests {
             ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest], nil),
             (
                 "gs_operate",
-                [.channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff, .webhookTest],
+                [
+                    .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff,
+                    .tokensRefused, .webhookTest,
+                ],
                 nil
             ),
             ("gs_stadium", Set(WebhookTopic.allCases), Sample.stadium),

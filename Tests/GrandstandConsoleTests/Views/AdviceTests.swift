@@ -47,6 +47,22 @@ struct AdviceTests {
         #expect(all[5].href?.hasSuffix("/channels?managed=false") == true)
     }
 
+    @Test func `refused tokens come after a capability that is off, with their numbers and what to do`() throws {
+        let samples = try Samples()
+        var quota = samples.quota([.active: 10], unmanaged: 0, alarm: nil, exceedsAt: nil)
+        quota.tokensRefused = TokensRefused(
+            app: samples.app, reason: "BadDeviceToken", refused: 1_200, answers: 1_500, since: Samples.now)
+        let list = Attention.list(quota)
+        #expect(list.map(\.level) == ["critical", "critical"])
+        #expect(list.first?.text.contains("may not broadcast") == true)
+        let text = try #require(list.last?.text)
+        #expect(
+            text.hasPrefix(
+                "APNs refused 1,200 of 1,500 pushes to device tokens since 2026-11-22 00:00:00 UTC, the last with "
+                    + "BadDeviceToken. Likely tokens of builds that are signed for development are registered"))
+        #expect(text.hasSuffix("registers it again."))
+    }
+
     @Test func `a quota in order has none; one that will not do is announced`() throws {
         let samples = try Samples()
         let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)

@@ -38,9 +38,9 @@ struct CrowdWorld: Sendable {
             try await stores.pool.query(
                 """
                 insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                    registered_at, reported_at, frequent)
+                    registered_at, reported_at, is_sampled, frequent)
                 select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
-                    frequent_pushes_enabled
+                    false, frequent_pushes_enabled
                 from installations where id = \(installation) returning id
                 """
             ).first

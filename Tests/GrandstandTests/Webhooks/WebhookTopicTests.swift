@@ -87,6 +87,21 @@ struct WebhookTopicTests {
                 == #"\#(told)"Apple's list has none of the channels that are known here"}"#)
     }
 
+    @Test func `refused tokens are told of with the likely cause and what to do`() throws {
+        let told = try Self.data(
+            .tokensRefused,
+            Self.detail(
+                #"{"bundle_id":"com.example.Goal","environment":"development","reason":"DeviceTokenNotForTopic","#
+                    + #""refused":20,"answers":35,"since":"2025-11-21T20:40:00.000Z"}"#))
+        #expect(
+            told
+                == #"{"bundleId":"com.example.Goal","environment":"development","reason":"DeviceTokenNotForTopic","#
+                + #""refused":20,"answers":35,"since":"2025-11-21T20:40:00.000Z","#
+                + #""cause":"tokens of another app are registered for com.example.Goal","remedy":"have the app register "#
+                + #"under its own bundle ID, capitals included, not that of another target; a refused token is used "#
+                + #"again when its app registers it again"}"#)
+    }
+
     /// A report with these lists, in a note.
     private static func report(
         missing: String = "", unmanaged: String = "", actions: String = "", alarm: String = "null",
