@@ -63,6 +63,8 @@ extension Lane {
         messages[index].fanOut = fanOut
         messages[index].reason = progress.reason ?? messages[index].reason
         if fanOut.isDone {
+            // Nothing left, so no interval has begun.
+            if fanOut.total == 0 { readyAt = now }
             let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
             messages[index].settle(isRefused ? .rejected : .accepted, at: now)
         } else {
