@@ -27,14 +27,14 @@ def sql(text, database=TARGET):
 class Stage:
     """A simulator and servers in processes of their own, and a key to talk to them."""
 
-    def __init__(self, folder, replicas=1, **settings):
+    def __init__(self, folder, replicas=1, simulator=(), **settings):
         self.folder = folder
         self.processes = []
         # Quirks about capitals would cost calls that are not measured here.
-        simulator = self.start(
+        apns = self.start(
             ["simulator", "--port", "0", "--dir", f"{folder}/apns", "--no-lock-screens", "--journal", "1",
-             "--capitals", "accepted"], {})
-        line = self.line(simulator, "listening")
+             "--capitals", "accepted", *simulator], {})
+        line = self.line(apns, "listening")
         self.hosts = dict(re.findall(r"(\w+)=(\S+)", line))
         hosts = {
             f"GRANDSTAND_APNS_{environment.upper()}_{kind}_URL": self.hosts[environment]
@@ -482,4 +482,5 @@ def main():
         scenario(folder, **{name: value if name == "steps" else int(value) for name, value in options.items()})
 
 
-main()
+if __name__ == "__main__":
+    main()

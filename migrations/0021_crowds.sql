@@ -20,7 +20,7 @@ create index lanes_with_shards on lanes (environment, shard_due_at) where shard_
 
 -- Which crowd a lane is.
 create table crowds (
-    lane bigint primary key references lanes,
+    lane bigint primary key references lanes on delete cascade,
     event_key text not null references events on delete cascade,
     app integer not null,
     kind lane_kind not null check (kind in ('crowd', 'infrequent')),
@@ -46,7 +46,7 @@ create index activities_in_crowds on activities (app, event_key, frequent, id) w
 -- Activities whose token came when the newest content had gone already: they get it by itself.
 create table crowd_joins (
     activity bigint primary key references activities on delete cascade,
-    lane bigint not null references lanes,
+    lane bigint not null references lanes on delete cascade,
     due_at timestamptz not null
 );
 create index crowd_joins_due on crowd_joins (due_at);

@@ -1,0 +1,16 @@
+#!/bin/bash
+# Pushes to devices: starts of an event to many followers, and an update to a crowd with a newer one in its midst. The
+# release build of the server and the simulator, a throw-away PostgreSQL that flushes as it should, and beside them
+# h2load and plain SQL.
+#     Benchmarks/starts.sh starts|crowd [name=value ...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=${SCRATCH:-.build}
+
+if [ -z "${GRANDSTAND:-}" ]; then
+    swift build --scratch-path "$scratch" -c release --product grandstand
+    GRANDSTAND="$(swift build --scratch-path "$scratch" -c release --show-bin-path)/grandstand"
+fi
+FLUSH=on . Benchmarks/throw-away-cluster.sh
+export GRANDSTAND TARGET="$target" PSQL="$bin/psql"
+python3 Benchmarks/starts.py "$@"
