@@ -41,10 +41,12 @@ CREATE TYPE public.audit_action AS ENUM (
     'webhook.rotated',
     'webhook.disabled',
     'broadcast.accepted',
-    'broadcast.withdrawn'
+    'broadcast.withdrawn',
+    'push.accepted'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
+    'start',
     'update',
     'end'
 );
@@ -67,6 +69,7 @@ CREATE TYPE public.delivery_state AS ENUM (
     'superseded',
     'expired',
     'rejected',
+    'unknown',
     'cancelled'
 );
 
@@ -186,6 +189,17 @@ CREATE FUNCTION public.announce_subject() RETURNS trigger
     AS $$
 begin
     perform announce_lookup(tg_argv[0]);
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.forget_deliveries() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from gone where kind <> 'token') then
+        delete from deliveries where lane = any(array(select id from gone where kind <> 'token'));
+    end if;
     return null;
 end
 $$;
@@ -543,7 +557,10 @@ CREATE TABLE public.broadcasts (
     channel uuid,
     accepted_by text,
     cancelled boolean DEFAULT false NOT NULL,
+    lane bigint,
+    start json,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
+    CONSTRAINT broadcasts_check1 CHECK (((lane IS NULL) OR ((event_key IS NULL) AND (channel IS NULL)))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 );
 
@@ -616,6 +633,7 @@ CREATE TABLE public.deliveries (
     alert_bytes integer,
     plain_priority smallint,
     fan_out json,
+    is_start boolean DEFAULT false NOT NULL,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_plain_priority_check CHECK ((plain_priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -744,8 +762,11 @@ CREATE TABLE public.lanes (
     stored_until timestamp with time zone,
     kind public.lane_kind DEFAULT 'channel'::public.lane_kind NOT NULL,
     shard_due_at timestamp with time zone,
+    token bytea,
     CONSTRAINT lanes_check CHECK (((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])) OR (shard_due_at IS NULL))),
-    CONSTRAINT lanes_check1 CHECK (((kind = ANY (ARRAY['channel'::public.lane_kind, 'token'::public.lane_kind])) OR (due_at IS NULL)))
+    CONSTRAINT lanes_check1 CHECK (((kind = ANY (ARRAY['channel'::public.lane_kind, 'token'::public.lane_kind])) OR (due_at IS NULL))),
+    CONSTRAINT lanes_check2 CHECK (((kind = 'token'::public.lane_kind) = (token IS NOT NULL))),
+    CONSTRAINT lanes_token_check CHECK (((length(token) >= 1) AND (length(token) <= 512)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -1159,6 +1180,8 @@ CREATE INDEX broadcasts_by_channel ON public.broadcasts USING btree (channel, ac
 
 CREATE INDEX broadcasts_by_event ON public.broadcasts USING btree (event_key, accepted_at DESC, id DESC);
 
+CREATE INDEX broadcasts_by_lane ON public.broadcasts USING btree (lane) WHERE (lane IS NOT NULL);
+
 CREATE INDEX broadcasts_by_time ON public.broadcasts USING btree (accepted_at) WHERE (NOT scheduled);
 
 CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHERE scheduled;
@@ -1181,6 +1204,8 @@ CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (ev
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
+CREATE INDEX crowd_joins_by_lane ON public.crowd_joins USING btree (lane);
+
 CREATE INDEX crowd_joins_due ON public.crowd_joins USING btree (due_at);
 
 CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
@@ -1202,6 +1227,8 @@ CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (ac
 CREATE INDEX installations_by_sight ON public.installations USING btree (seen_at);
 
 CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (channel IS NOT NULL);
+
+CREATE UNIQUE INDEX lanes_by_token ON public.lanes USING btree (bundle_id, environment, token) WHERE (token IS NOT NULL);
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
 
@@ -1246,6 +1273,8 @@ CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.audiences FOR EACH S
 CREATE TRIGGER announce_truncation AFTER TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('events');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_audit_log();
+
+CREATE TRIGGER forget_deliveries AFTER DELETE ON public.lanes REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.forget_deliveries();
 
 CREATE TRIGGER forget_starts AFTER DELETE ON public.start_runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.forget_starts();
 
@@ -1309,6 +1338,9 @@ ALTER TABLE ONLY public.broadcasts
 ALTER TABLE ONLY public.broadcasts
     ADD CONSTRAINT broadcasts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.broadcasts
+    ADD CONSTRAINT broadcasts_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
@@ -1329,9 +1361,6 @@ ALTER TABLE ONLY public.crowds
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_broadcast_id_fkey FOREIGN KEY (broadcast_id) REFERENCES public.broadcasts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.deliveries
-    ADD CONSTRAINT deliveries_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.event_starts
     ADD CONSTRAINT event_starts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;

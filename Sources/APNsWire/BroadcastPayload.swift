@@ -1,16 +1,43 @@
-/// The `aps` dictionary of a broadcast, assembled from values of ours and bytes of the organiser's.
+/// The `aps` dictionary of a broadcast or a push, assembled from values of ours and bytes of the organiser's.
 ///
 /// `contentState` and `alert` are spliced as they were written: no number, escape or key order of theirs is touched
 /// (ActivityKit decodes them with the app's own types).
 package struct BroadcastPayload: Sendable, Hashable {
-    /// The value of `event`. A broadcast cannot start an activity.
+    /// The value of `event`. A broadcast cannot start an activity, a push to a device can.
     package enum Event: String, Sendable, Hashable, CaseIterable {
+        case start
         case update
         case end
     }
 
+    /// What only a `start` has (docs/apns.md 3.2 and 4).
+    package struct Start: Sendable, Hashable {
+        /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
+        package enum Input: Sendable, Hashable {
+            /// `input-push-channel`, JSON string text: it listens to this channel.
+            case channel([UInt8])
+            /// `input-push-token`: it gets a token of its own.
+            case token
+        }
+
+        /// JSON string text.
+        package var attributesType: [UInt8]
+        /// JSON object text.
+        package var attributes: [UInt8]
+        /// `nil`: neither key, for systems that start nothing from a push with one.
+        package var input: Input?
+
+        package init(attributesType: [UInt8], attributes: [UInt8], input: Input? = nil) {
+            self.attributesType = attributesType
+            self.attributes = attributes
+            self.input = input
+        }
+    }
+
     package var event: Event
-    /// JSON object text. Required by Apple for `update`, recommended for `end`.
+    /// Required by Apple for `start`.
+    package var start: Start?
+    /// JSON object text. Required by Apple for `update` and `start`, recommended for `end`.
     package var contentState: [UInt8]?
     /// JSON object text.
     package var alert: [UInt8]?
@@ -23,9 +50,10 @@ package struct BroadcastPayload: Sendable, Hashable {
 
     package init(
         event: Event, contentState: [UInt8]? = nil, alert: [UInt8]? = nil, staleDate: Int? = nil,
-        dismissalDate: Int? = nil, relevanceScore: [UInt8]? = nil
+        dismissalDate: Int? = nil, relevanceScore: [UInt8]? = nil, start: Start? = nil
     ) {
         self.event = event
+        self.start = start
         self.contentState = contentState
         self.alert = alert
         self.staleDate = staleDate
@@ -37,14 +65,22 @@ package struct BroadcastPayload: Sendable, Hashable {
     /// one message of a channel to the next and stay the same when a message is repeated.
     package func body(timestamp: Int) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(96 + (contentState?.count ?? 0) + (alert?.count ?? 0))
+        bytes.reserveCapacity(
+            96 + (contentState?.count ?? 0) + (alert?.count ?? 0) + (start.map { 160 + $0.attributes.count } ?? 0))
         bytes += #"{"aps":{"timestamp":"#.utf8
         bytes += String(timestamp).utf8
         bytes += #","event":""#.utf8
         bytes += event.rawValue.utf8
         bytes += "\"".utf8
+        append("attributes-type", start?.attributesType, to: &bytes)
+        append("attributes", start?.attributes, to: &bytes)
         append("content-state", contentState, to: &bytes)
         append("alert", alert, to: &bytes)
+        switch start?.input {
+        case .channel(let channelID): append("input-push-channel", channelID, to: &bytes)
+        case .token: append("input-push-token", Array("1".utf8), to: &bytes)
+        case nil: break
+        }
         append("stale-date", staleDate.map { Array(String($0).utf8) }, to: &bytes)
         append("dismissal-date", dismissalDate.map { Array(String($0).utf8) }, to: &bytes)
         append("relevance-score", relevanceScore, to: &bytes)

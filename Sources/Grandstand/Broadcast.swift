@@ -14,10 +14,12 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var sendAt: Date?
     /// Only these audiences; `nil`: all of the event's.
     package var audiences: [Audience.ID]?
+    /// Bytes that APNs takes of its body: fewer for a token than for a channel.
+    package var bodyLimit: Int
 
     package init(
         payload: BroadcastPayload, priority: APNsPriority? = nil, expiresIn: Int? = nil, apnsExpiration: Int? = nil,
-        sendAt: Date? = nil, audiences: [Audience.ID]? = nil
+        sendAt: Date? = nil, audiences: [Audience.ID]? = nil, bodyLimit: Int = APNsLimits.broadcastPayload
     ) {
         self.payload = payload
         self.priority = priority
@@ -25,6 +27,7 @@ package struct BroadcastRequest: Sendable, Hashable {
         self.apnsExpiration = apnsExpiration
         self.sendAt = sendAt
         self.audiences = audiences
+        self.bodyLimit = bodyLimit
     }
 }
 
@@ -32,6 +35,8 @@ package struct BroadcastRequest: Sendable, Hashable {
 package struct Broadcast: Sendable, Hashable {
     package var id: UUID
     package var eventKey: EventKey?
+    /// Of a single push: whom it is for.
+    package var recipient: TokenAddress?
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
     package var sendAt: Date?
@@ -45,11 +50,13 @@ package struct Broadcast: Sendable, Hashable {
     package var by: String?
 
     package init(
-        id: UUID, eventKey: EventKey?, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?,
+        id: UUID, eventKey: EventKey?, recipient: TokenAddress? = nil, event: BroadcastPayload.Event, acceptedAt: Date,
+        sendAt: Date?,
         isScheduled: Bool, isCancelled: Bool = false, deliveries: [Delivery], warnings: [String], by: String? = nil
     ) {
         self.id = id
         self.eventKey = eventKey
+        self.recipient = recipient
         self.event = event
         self.acceptedAt = acceptedAt
         self.sendAt = sendAt

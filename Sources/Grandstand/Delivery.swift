@@ -106,6 +106,8 @@ package struct Delivery: Sendable, Hashable {
         case expired
         /// Apple refused it for good.
         case rejected
+        /// Nobody heard Apple's answer to a start, which is not repeated: it may have been made.
+        case unknown
         /// Withdrawn by the organiser.
         case cancelled
 
@@ -113,7 +115,7 @@ package struct Delivery: Sendable, Hashable {
         package var isSettled: Bool {
             switch self {
             case .waiting, .queued, .sending: false
-            case .accepted, .superseded, .expired, .rejected, .cancelled: true
+            case .accepted, .superseded, .expired, .rejected, .unknown, .cancelled: true
             }
         }
     }

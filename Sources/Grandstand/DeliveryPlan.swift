@@ -55,12 +55,13 @@ package struct DeliveryPlan: Sendable, Hashable {
         }
 
         let size = request.payload.body(timestamp: Int(now.timeIntervalSince1970)).count
-        guard size <= APNsLimits.broadcastPayload else {
+        guard size <= request.bodyLimit else {
+            let shortened = request.payload.event == .start ? "attributes, contentState" : "contentState"
             throw Problem(
                 .payloadTooLarge,
-                "The message to APNs would have \(size) bytes; Apple takes \(APNsLimits.broadcastPayload). "
-                    + "Shorten contentState or alert by \(size - APNsLimits.broadcastPayload) bytes.",
-                members: [("size", .integer(size)), ("limit", .integer(APNsLimits.broadcastPayload))])
+                "The message to APNs would have \(size) bytes; Apple takes \(request.bodyLimit). "
+                    + "Shorten \(shortened) or alert by \(size - request.bodyLimit) bytes.",
+                members: [("size", .integer(size)), ("limit", .integer(request.bodyLimit))])
         }
 
         payload = request.payload

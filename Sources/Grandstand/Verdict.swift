@@ -16,14 +16,26 @@ package enum Verdict: Sendable, Equatable {
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
+    /// The answer to a start never came: it may have been made, and made again it would be a second card.
+    case unknown(reason: String)
+
+    /// What was sent, as far as an answer means something else then.
+    package enum Subject: Sendable, Hashable {
+        /// A broadcast to a channel.
+        case broadcast
+        /// An update or an end to a token.
+        case push
+        /// A push that starts an activity.
+        case start
+    }
 
     /// Attempts of a message that Apple refuses for want of a channel it has: some two minutes.
     package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
     package init(
-        _ answer: APNsAnswer<Void>, attempts: Int, expiresAt: Date, now: Date, policy: RetryPolicy = .broadcasts,
-        jitter: Double
+        _ answer: APNsAnswer<Void>, of subject: Subject = .broadcast, attempts: Int, expiresAt: Date, now: Date,
+        policy: RetryPolicy = .broadcasts, jitter: Double
     ) {
         let reason: String
         var retryAfter: Int?
@@ -36,6 +48,10 @@ package enum Verdict: Sendable, Equatable {
             case .badRequest, .configuration, .quota:
                 self = .rejected(refusal)
                 return
+            case .channelGone where subject != .broadcast:
+                // It is the token that is gone.
+                self = .rejected(refusal)
+                return
             case .channelGone:
                 let next = RetryPolicy.doubts.nextAttempt(after: attempts, now: now, jitter: jitter)
                 self = .channelDoubted(
@@ -45,6 +61,9 @@ package enum Verdict: Sendable, Equatable {
                 reason = refusal.reason.rawValue
                 retryAfter = refusal.retryAfter
             }
+        case .unanswered(let text) where subject == .start:
+            self = .unknown(reason: text)
+            return
         case .unanswered(let text), .unsent(let text), .withheld(let text):
             reason = text
         }

@@ -10,6 +10,7 @@ struct GrandstandTool: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
             DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,
-            StartCommand.self, TopicCommand.self, QuotaCommand.self, ReconcileCommand.self, WebhookCommand.self,
+            PushCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self, ReconcileCommand.self,
+            WebhookCommand.self,
         ])
 }

@@ -136,7 +136,7 @@ package final class Dispatcher: Service {
             }
             return Task {
                 try await Task.sleep(for: settings.drain)
-                flights.abandon()
+                flights.abandon(at: now())
             }
         }
         drain.cancel()
@@ -201,7 +201,8 @@ package final class Dispatcher: Service {
         note(Circuit.Outcome(answer))
         let answered = now()
         let verdict = Verdict(
-            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: answered,
+            answer, of: delivery.message.subject, attempts: delivery.attempts, expiresAt: delivery.expiresAt,
+            now: answered,
             jitter: .random(in: 0..<1))
         log(verdict, delivery)
         let flying = flights.land(
@@ -252,13 +253,14 @@ package final class Dispatcher: Service {
             "app": "\(delivery.address.bundleID)",
             "apns-request-id": "\(delivery.message.requestID)", "attempt": "\(delivery.attempts)",
         ]
+        let name = delivery.message.subject == .broadcast ? "broadcast" : "push"
         switch verdict {
         case .accepted:
-            logger.debug("broadcast accepted by APNs", metadata: metadata)
+            logger.debug("\(name) accepted by APNs", metadata: metadata)
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
-            logger.warning("broadcast goes again", metadata: metadata)
+            logger.warning("\(name) goes again", metadata: metadata)
         case .channelDoubted(let refusal, let next?):
             metadata["reason"] = "\(refusal.reason)"
             metadata["next"] = "\(RFC3339.text(next))"
@@ -266,10 +268,13 @@ package final class Dispatcher: Service {
                 "APNs does not know a channel; that is looked into, and the broadcast goes again", metadata: metadata)
         case .rejected(let refusal), .channelDoubted(let refusal, nil):
             metadata["reason"] = "\(refusal.reason)"
-            logger.error("broadcast refused by APNs", metadata: metadata)
+            logger.error("\(name) refused by APNs", metadata: metadata)
         case .expired(let reason):
             metadata["reason"] = "\(reason)"
-            logger.error("broadcast expired unsent", metadata: metadata)
+            logger.error("\(name) expired unsent", metadata: metadata)
+        case .unknown(let reason):
+            metadata["reason"] = "\(reason)"
+            logger.error("APNs' answer to a start did not come; it is not repeated", metadata: metadata)
         }
     }
 }

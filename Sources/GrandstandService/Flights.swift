@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
@@ -85,10 +86,23 @@ final class Flights: Sendable {
 
     func stopClaiming() { state.withLock { if $0.phase == .open { $0.phase = .stopping } } }
 
-    /// Gives up waiting for what is still under way.
-    func abandon() {
+    /// Gives up waiting for what is still under way. It may reach APNs all the same, so a start is not given back to go
+    /// again.
+    func abandon(at now: Date) {
         state.withLock { state in
-            state.abandoned += state.flying.values
+            for delivery in state.flying.values {
+                guard delivery.message.subject == .start else {
+                    state.abandoned.append(delivery)
+                    continue
+                }
+                state.settlements.append(
+                    (
+                        delivery.address.bundleID,
+                        Settlement(
+                            delivery: delivery.id, lane: delivery.lane, verdict: .unknown(reason: Lane.unheard),
+                            at: now)
+                    ))
+            }
             state.flying = [:]
         }
         doorbell.ring()

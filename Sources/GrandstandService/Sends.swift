@@ -2,16 +2,21 @@ internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Broadcasts on their way to Apple, with the one quirk of the send path: a `noMessageStored` channel takes expiration 0
-/// only, as Apple says, unless it refuses just that; then the other reading is tried once and remembered
-/// (docs/apns.md C4).
+/// Lanes' messages on their way to Apple: broadcasts, and pushes to tokens; with the one quirk of the send path: a
+/// `noMessageStored` channel takes expiration 0 only, as Apple says, unless it refuses just that; then the other reading
+/// is tried once and remembered (docs/apns.md C4).
 package struct Sends: Sendable {
     private let gateway: any APNsGateway
+    private let devices: any DeviceGateway
     private let examinations: Examinations
     private let now: @Sendable () -> Date
 
-    package init(gateway: any APNsGateway, examinations: Examinations, now: @escaping @Sendable () -> Date) {
+    package init(
+        gateway: any APNsGateway, devices: any DeviceGateway, examinations: Examinations,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.gateway = gateway
+        self.devices = devices
         self.examinations = examinations
         self.now = now
     }
@@ -19,15 +24,22 @@ package struct Sends: Sendable {
     /// Makes the request, unless the delivery waited for it beyond its time.
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         if delivery.isExpired(at: now()) { return .withheld("its time ran out before it was sent") }
-        let answer = await gateway.send(delivery.message, to: delivery.address)
+        switch delivery.message {
+        case .broadcast(let message): return await send(message, of: delivery)
+        case .push(let push, _): return await devices.push(push, to: delivery.address)
+        }
+    }
+
+    private func send(_ message: BroadcastMessage, of delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
+        let answer = await gateway.send(message, to: delivery.address)
         guard delivery.storagePolicy == .noMessageStored, answer.saysBadExpiration else { return answer }
-        let other = Self.otherReading(of: delivery)
+        let other = Self.otherReading(of: message, until: delivery.expiresAt)
         let outcome = await examinations.examine(
             .unstoredExpiration, for: delivery.address.app,
             concludedSince: now().addingTimeInterval(-Quirk.belief), waits: false
         ) {
             let second = await gateway.send(other, to: delivery.address)
-            let refused = delivery.message.expiration
+            let refused = message.expiration
             return switch second {
             case .accepted:
                 (
@@ -52,11 +64,10 @@ package struct Sends: Sendable {
     }
 
     /// The same message with the expiration that the refused one did not have.
-    private static func otherReading(of delivery: ClaimedDelivery) -> BroadcastMessage {
-        var message = delivery.message
-        message.expiration =
-            message.expiration == 0 ? Int(delivery.expiresAt.timeIntervalSince1970.rounded(.up)) : 0
-        return message
+    private static func otherReading(of message: BroadcastMessage, until expiresAt: Date) -> BroadcastMessage {
+        var other = message
+        other.expiration = message.expiration == 0 ? Int(expiresAt.timeIntervalSince1970.rounded(.up)) : 0
+        return other
     }
 
     private static func word(_ expiration: Int) -> Quirk.UnstoredExpiration { expiration == 0 ? .zero : .nonzero }

@@ -19,6 +19,7 @@ struct ReachMatrixTests {
         /// Sent, scheduled, and each made for this test alone.
         let sent: String
         let scheduled: String
+        let push: String
         let channel: String
         let webhook: String
         let key: String
@@ -70,6 +71,10 @@ struct ReachMatrixTests {
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.sent)" }),
         .init(method: "GET", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),
         .init(method: "DELETE", route: "/v1/broadcasts/{id}", path: { "/v1/broadcasts/\($0.scheduled)" }),
+        .init(method: "GET", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
+        .init(
+            method: "POST", route: "/v1/apps/{bundleId}/{environment}/pushes",
+            path: { "/v1/apps/\($0.app)/development/pushes" }, isOfApp: true),
         .init(method: "GET", route: "/v1/apps/{bundleId}", path: { "/v1/apps/\($0.app)" }, isOfApp: true),
         .init(method: "PUT", route: "/v1/apps/{bundleId}", path: { "/v1/apps/\($0.app)" }, isOfApp: true),
         .init(
@@ -143,6 +148,9 @@ struct ReachMatrixTests {
         let sent = try await stage.broadcast(Self.update, to: name)
         let scheduled = try await stage.broadcast(
             #"{"event": "update", "contentState": {}, "sendAt": "2100-01-01T00:00:00Z"}"#, to: name)
+        let push = try await stage.api(
+            "POST", "/v1/apps/\(apps[0])/development/pushes",
+            #"{"token": "ab", "event": "update", "contentState": {}, "sendAt": "2100-01-01T00:00:00Z"}"#)
         let channel = try await stage.api(
             "POST", "/v1/apps/\(apps[0])/development/channels", #"{"storagePolicy": "noMessageStored"}"#)
         let bound = apps.count == 1 ? #", "bundleId": "\#(apps[0])""# : ""
@@ -150,6 +158,7 @@ struct ReachMatrixTests {
         let key = try await stage.api("POST", "/v1/keys", #"{"name": "\#(name)", "scopes": ["lookup"]\#(bound)}"#)
         return Thing(
             name: name, app: apps[0], event: name, sent: sent, scheduled: scheduled,
+            push: try #require(push.json["id"]?.string, "\(push.text)"),
             channel: try #require(channel.json["id"]?.string, "\(channel.text)"),
             webhook: try #require(webhook.json["id"]?.string, "\(webhook.text)"),
             key: try #require(key.json["id"]?.string, "\(key.text)"))

@@ -10,7 +10,8 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct DispatcherTests {
     private static func dispatcher(
-        _ outbox: FakeOutbox, _ gateway: FakeGateway, departures: LocalDepartures = LocalDepartures(),
+        _ outbox: FakeOutbox, _ gateway: FakeGateway, devices: FakeDevices = FakeDevices(),
+        departures: LocalDepartures = LocalDepartures(),
         signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
@@ -19,7 +20,8 @@ struct DispatcherTests {
         settings.pollInterval = pollInterval
         return Dispatcher(
             environment: .production, outbox: outbox, departures: departures,
-            sends: Sends(gateway: gateway, examinations: Sample.examinations(), now: { Sample.now }),
+            sends: Sends(
+                gateway: gateway, devices: devices, examinations: Sample.examinations(), now: { Sample.now }),
             signals: signals, settings: settings, now: now,
             logger: Sample.logger)
     }

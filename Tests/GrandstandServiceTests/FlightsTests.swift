@@ -54,7 +54,7 @@ struct FlightsTests {
         let flights = Flights()
         flights.begin((1...3).map { Sample.delivery($0) })
         flights.land(Self.landing(1))
-        flights.abandon()
+        flights.abandon(at: Sample.now)
         #expect(flights.count == 0)
         flights.land(Self.landing(2))
         let batch = await flights.landed()

@@ -19,7 +19,10 @@ struct SendsTests {
     ) -> ClaimedDelivery {
         var delivery = Sample.delivery(id)
         delivery.storagePolicy = policy
-        delivery.message.expiration = expiration
+        if case .broadcast(var message) = delivery.message {
+            message.expiration = expiration
+            delivery.message = .broadcast(message)
+        }
         delivery.expiresAt = Sample.now.addingTimeInterval(3_600.5)
         return delivery
     }
@@ -36,7 +39,8 @@ struct SendsTests {
             sent.withLock { $0.append(message.expiration) }
             return message.expiration == 0 ? zero : nonzero
         }
-        let sends = Sends(gateway: gateway, examinations: Sample.examinations(quirks), now: { Sample.now })
+        let sends = Sends(
+            gateway: gateway, devices: FakeDevices(), examinations: Sample.examinations(quirks), now: { Sample.now })
         let answer = await sends.send(delivery)
         return ("\(answer)", sent.withLock { $0 })
     }
@@ -158,7 +162,8 @@ struct SendsTests {
             return Self.refused
         }
         let quirks = FakeQuirks()
-        let sends = Sends(gateway: gateway, examinations: Sample.examinations(quirks), now: { Sample.now })
+        let sends = Sends(
+            gateway: gateway, devices: FakeDevices(), examinations: Sample.examinations(quirks), now: { Sample.now })
         let answers = await withTaskGroup(of: String.self) { group in
             for id in 0..<20 { group.addTask { "\(await sends.send(Self.delivery(id)))" } }
             await first.hold(20)

@@ -42,4 +42,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     /// An update or an end, to be sent now or later.
     case broadcastAccepted = "broadcast.accepted"
     case broadcastWithdrawn = "broadcast.withdrawn"
+    /// A push to one token, to be sent now or later.
+    case pushAccepted = "push.accepted"
 }

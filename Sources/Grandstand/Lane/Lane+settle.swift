@@ -45,6 +45,9 @@ extension Lane {
         case .expired(let reason):
             messages[index].settle(.expired, at: settlement.at)
             messages[index].reason = reason
+        case .unknown(let reason):
+            messages[index].settle(.unknown, at: settlement.at)
+            messages[index].reason = reason
         }
         giveBack(at: now)
         return effect

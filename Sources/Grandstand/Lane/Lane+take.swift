@@ -23,14 +23,16 @@ extension Lane {
     }
 
     /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
-    private static let bytesForContentAndAlert = APNsLimits.broadcastPayload - 160
+    private var bytesForContentAndAlert: Int {
+        (kind == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload) - 160
+    }
 
     func form(of head: LaneMessage, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
-        if rings, !head.isEnd, let newest = messages.last(where: { !$0.state.isSettled }),
+        if rings, !head.isEnd, !head.isStart, let newest = messages.last(where: { !$0.state.isSettled && !$0.isStart }),
             newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
-            content + alert <= Self.bytesForContentAndAlert
+            content + alert <= bytesForContentAndAlert
         {
             form.contentOf = newest.content
             form.contentBytes = content
@@ -43,7 +45,7 @@ extension Lane {
     }
 
     /// Takes the head for a claim, if it may go now, and leases the lane. A message that a dead replica left under way
-    /// waits again, and gives way to newer state like any other.
+    /// waits again, and gives way to newer state like any other; a start does not, for it may have been made.
     ///
     /// - Parameter requestID: makes the `apns-request-id` of a message that is another one now.
     /// - Returns: the message as it goes; `nil`: none goes now, and `due(at:)` says when to look again.
@@ -51,7 +53,14 @@ extension Lane {
         let now = claim.at
         if let lease, lease.until > now { return nil }
         lease = nil
-        for index in messages.indices where messages[index].state == .sending { messages[index].state = unsent }
+        for index in messages.indices where messages[index].state == .sending {
+            if messages[index].isStart {
+                messages[index].settle(.unknown, at: now)
+                messages[index].reason = Self.unheard
+            } else {
+                messages[index].state = unsent
+            }
+        }
         giveWay(at: now)
         guard takesMessages, let time = sendable(at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled })
@@ -93,13 +102,17 @@ extension Lane {
         }
     }
 
+    /// Why a start is not repeated whose answer was lost with its replica.
+    package static let unheard = "nobody was left to hear APNs' answer; a start is not repeated"
+
     private mutating func pace(_ interval: TimeInterval, from now: Date) {
         readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(interval))
     }
 
     /// Alerts between the head and the newest message have its content from then on: an older one must not follow it.
     private mutating func carry(_ form: Form, after head: Int) {
-        for index in messages.indices where index > head && !messages[index].state.isSettled {
+        for index in messages.indices where index > head && !messages[index].state.isSettled && !messages[index].isStart
+        {
             if messages[index].broadcast == form.carried {
                 messages[index].contentSent = true
             } else {

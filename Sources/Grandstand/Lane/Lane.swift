@@ -50,6 +50,8 @@ package struct Lane: Sendable, Hashable {
 
     package let id: Int
     package let kind: Kind
+    /// Of a lane of kind `token`: whom its messages go to.
+    package let token: DeviceToken?
     package internal(set) var audience: Audience
     /// `nil`: none yet, or none any more.
     package var channel: Channel?
@@ -70,13 +72,15 @@ package struct Lane: Sendable, Hashable {
     package var storedUntil: Date?
 
     package init(
-        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?, lease: Lease? = nil,
+        id: Int, kind: Kind = .channel, token: DeviceToken? = nil, audience: Audience, channel: Channel?,
+        lease: Lease? = nil,
         messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
         newest: UUID? = nil, storedUntil: Date? = nil
     ) {
         self.id = id
         self.kind = kind
+        self.token = token
         self.audience = audience
         self.channel = channel
         self.lease = lease
@@ -141,15 +145,15 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
-    /// fresh alert does not, for people would miss the alert; nor does an `end`; nor what is under way. What has expired
-    /// is not sent.
+    /// fresh alert does not, for people would miss the alert; nor does an `end`; nor what is under way. A start neither
+    /// gives way nor is given way to. What has expired is not sent.
     mutating func giveWay(at now: Date) {
-        let newest = messages.lastIndex { !$0.state.isSettled && $0.expiresAt > now }
+        let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
                 messages[index].settle(.expired, at: now)
-            } else if index != newest, !message.isEnd, !message.rings(at: now) {
+            } else if index != newest, !message.isEnd, !message.isStart, !message.rings(at: now) {
                 messages[index].settle(.superseded, at: now)
             }
         }

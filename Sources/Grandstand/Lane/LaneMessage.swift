@@ -8,6 +8,9 @@ package struct LaneMessage: Sendable, Hashable {
     package let broadcast: UUID
     package var state: Delivery.State
     package let isEnd: Bool
+    /// It starts an activity: it stands for itself, neither gives way nor goes with another's content, and is not repeated
+    /// once APNs may have it.
+    package let isStart: Bool
     /// Of an `end`: when its activity goes from lock screens, as the organiser said.
     package let dismissalDate: Int?
     package var priority: APNsPriority
@@ -49,6 +52,7 @@ package struct LaneMessage: Sendable, Hashable {
 
     package init(
         id: Int? = nil, broadcast: UUID, state: Delivery.State = .queued, isEnd: Bool = false,
+        isStart: Bool = false,
         dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
         alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
         nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
@@ -60,6 +64,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.broadcast = broadcast
         self.state = state
         self.isEnd = isEnd
+        self.isStart = isStart
         self.dismissalDate = dismissalDate
         self.priority = priority
         self.plainPriority = plainPriority
@@ -95,7 +100,7 @@ package struct LaneMessage: Sendable, Hashable {
         guard attempts == 0, timestamp == nil, !contentSent else { return false }
         return switch state {
         case .waiting, .queued, .superseded, .cancelled: true
-        case .sending, .accepted, .expired, .rejected: false
+        case .sending, .accepted, .expired, .rejected, .unknown: false
         }
     }
 

@@ -91,10 +91,14 @@ package enum BroadcastTarget: Sendable, Hashable {
     case event(EventKey)
     /// A channel that belongs to no event, by our ID.
     case channel(UUID)
+    /// A token of a team's own.
+    case token(TokenAddress)
 
     package var eventKey: EventKey? { if case .event(let key) = self { key } else { nil } }
 
     package var channel: UUID? { if case .channel(let id) = self { id } else { nil } }
+
+    package var token: TokenAddress? { if case .token(let address) = self { address } else { nil } }
 }
 
 /// What a dispatcher asks for.
@@ -127,17 +131,23 @@ package struct LaneClaim: Sendable, Hashable {
 
 /// The head of a leased lane, ready to send.
 package struct ClaimedDelivery: Sendable, Hashable {
+    /// The request.
+    package enum Message: Sendable, Hashable {
+        case broadcast(BroadcastMessage)
+        case push(DevicePush, isStart: Bool)
+    }
+
     package var id: Int
     package var lane: Int
     package var address: APNsAddress
     package var storagePolicy: StoragePolicy
-    package var message: BroadcastMessage
+    package var message: Message
     /// Requests to Apple including the one to come.
     package var attempts: Int
     package var expiresAt: Date
 
     package init(
-        id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: BroadcastMessage,
+        id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: Message,
         attempts: Int, expiresAt: Date
     ) {
         self.id = id
@@ -152,6 +162,42 @@ package struct ClaimedDelivery: Sendable, Hashable {
     /// Whether its time is over, or what it would tell APNs of it: a request with a past epoch is never made.
     package func isExpired(at now: Date) -> Bool {
         expiresAt <= now || message.expiration != 0 && Double(message.expiration) <= now.timeIntervalSince1970
+    }
+}
+
+extension ClaimedDelivery.Message {
+    package var body: [UInt8] {
+        switch self {
+        case .broadcast(let message): message.body
+        case .push(let push, _): push.body
+        }
+    }
+
+    package var requestID: UUID {
+        switch self {
+        case .broadcast(let message): message.requestID
+        case .push(let push, _): push.requestID
+        }
+    }
+
+    /// The value of `apns-expiration`.
+    package var expiration: Int {
+        switch self {
+        case .broadcast(let message): message.expiration
+        case .push(let push, _): push.expiration
+        }
+    }
+
+    /// Apple's ID of the channel that it goes to.
+    package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
+
+    /// As what its answer is judged.
+    package var subject: Verdict.Subject {
+        switch self {
+        case .broadcast: .broadcast
+        case .push(_, isStart: false): .push
+        case .push(_, isStart: true): .start
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import JSONSyntax
 
 /// The `aps` dictionary of a push that starts a Live Activity (docs/apns.md 3.2 and 4), assembled from values of ours and
@@ -41,29 +42,24 @@ package struct StartPayload: Sendable, Hashable {
     ///
     /// - Parameter timestamp: seconds since 1970; updates of the activity need a higher one.
     package func body(timestamp: Int, input: Input) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256 + attributes.count + contentState.count + alert.count)
-        bytes += #"{"aps":{"timestamp":\#(timestamp),"event":"start","attributes-type":"#.utf8
-        bytes.append(quoted: attributesType)
-        bytes += #","attributes":"#.utf8
-        bytes += attributes
-        bytes += #","content-state":"#.utf8
-        bytes += contentState
-        bytes += #","alert":"#.utf8
-        bytes += alert
+        BroadcastPayload(
+            event: .start, contentState: contentState, alert: alert, staleDate: staleDate,
+            relevanceScore: relevanceScore,
+            start: .init(attributesType: Self.quoted(attributesType), attributes: attributes, input: Self.wire(input))
+        ).body(timestamp: timestamp)
+    }
+
+    private static func wire(_ input: Input) -> BroadcastPayload.Start.Input? {
         switch input {
-        case .channel(let channelID):
-            bytes += #","input-push-channel":"#.utf8
-            bytes.append(quoted: channelID)
-        case .token: bytes += #","input-push-token":1"#.utf8
-        case .none: break
+        case .channel(let channelID): .channel(quoted(channelID))
+        case .token: .token
+        case .none: nil
         }
-        if let staleDate { bytes += #","stale-date":\#(staleDate)"#.utf8 }
-        if let relevanceScore {
-            bytes += #","relevance-score":"#.utf8
-            bytes += relevanceScore
-        }
-        bytes += "}}".utf8
+    }
+
+    private static func quoted(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(quoted: text)
         return bytes
     }
 }

@@ -10,6 +10,12 @@ extension JSONFields {
         return alert(value, at: pointer(to: "alert"), advice: "Leave alert out for an update that does not alert.")
     }
 
+    /// The alert of a start, without which Apple starts nothing.
+    mutating func alertOfStart() -> [UInt8]? {
+        guard let value = value("alert", required: true) else { return nil }
+        return alert(value, at: pointer(to: "alert"), advice: "Apple starts no activity without one.")
+    }
+
     /// An alert as it was written: `title` and `body` are strings or localised; `sound` is a file's name. Nothing else is
     /// Apple's. With neither text there is nothing to show.
     ///

@@ -9,7 +9,7 @@ extension Problem.Kind {
         case .unauthenticated: .unauthorized
         case .forbidden, .wrongInstallationSecret: .forbidden
         case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .installationNotFound,
-            .keyNotFound, .notFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
+            .keyNotFound, .notFound, .pushNotFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,

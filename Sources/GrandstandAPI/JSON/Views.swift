@@ -133,16 +133,48 @@ extension Delivery: JSONWritable {
             object.member("bundleId", bundleID.rawValue)
             object.member("environment", environment.rawValue)
             object.member("channelId", channelID)
-            object.member("state", state.rawValue)
-            object.member("attempts", attempts)
-            object.member("priority", priority.rawValue)
-            object.member("apnsExpiration", apnsExpiration)
-            object.member("timestamp", timestamp)
-            object.member("apnsRequestId", apnsRequestID)
-            object.member("apnsUniqueId", apnsUniqueID)
-            object.member("reason", reason)
-            object.member("nextAttemptAt", nextAttemptAt)
-            object.member("settledAt", settledAt)
+            writeProgress(to: &object)
+        }
+    }
+
+    /// What has become of it, wherever it goes.
+    func writeProgress(to object: inout JSONWriter) {
+        object.member("state", state.rawValue)
+        object.member("attempts", attempts)
+        object.member("priority", priority.rawValue)
+        object.member("apnsExpiration", apnsExpiration)
+        object.member("timestamp", timestamp)
+        object.member("apnsRequestId", apnsRequestID)
+        object.member("apnsUniqueId", apnsUniqueID)
+        object.member("reason", reason)
+        object.member("nextAttemptAt", nextAttemptAt)
+        object.member("settledAt", settledAt)
+    }
+}
+
+/// A single push, which shows the last digits of its token.
+struct PushView: JSONWritable {
+    let push: Broadcast
+    let recipient: TokenAddress
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("id", push.id)
+            object.member("bundleId", recipient.app.bundleID.rawValue)
+            object.member("environment", recipient.app.environment.rawValue)
+            object.member("token", recipient.token.description)
+            object.member("event", push.event.rawValue)
+            object.member("state", push.state.rawValue)
+            object.member("acceptedAt", push.acceptedAt)
+            if push.sendAt != nil { object.member("sendAt", push.sendAt) }
+            object.member("by", push.by)
+            object.name("delivery")
+            if let delivery = push.deliveries.first {
+                object.object { delivery.writeProgress(to: &$0) }
+            } else {
+                object.null()
+            }
+            object.member("warnings", push.warnings)
         }
     }
 }

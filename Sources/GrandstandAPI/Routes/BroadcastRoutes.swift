@@ -111,7 +111,7 @@ struct BroadcastRoutes: Sendable {
 
     private func broadcast(_ context: APIContext) async throws -> Broadcast {
         let id = try context.id(orThrow: .broadcastNotFound)
-        guard let broadcast = try await outbox.broadcast(id, within: context.reach) else {
+        guard let broadcast = try await outbox.broadcast(id, within: context.reach), broadcast.recipient == nil else {
             throw Problem.broadcastNotFound(id)
         }
         return broadcast

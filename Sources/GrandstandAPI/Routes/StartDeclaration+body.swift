@@ -19,7 +19,7 @@ extension StartDeclaration {
             at: start.date("at"), until: start.date("until"),
             attributesType: start.text("attributesType", required: true, maximum: 128) ?? "",
             attributes: start.object("attributes", required: true) ?? [], contentState: start.object("contentState"),
-            alert: requiredAlert(&start), alertsByLocale: alertsByLocale(&start),
+            alert: start.alertOfStart() ?? [], alertsByLocale: alertsByLocale(&start),
             staleDate: start.date("staleDate").map {
                 Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
             },
@@ -36,11 +36,6 @@ extension StartDeclaration {
     }
 
     private static let advice = "Apple starts no activity without one."
-
-    private static func requiredAlert(_ start: inout JSONFields) -> [UInt8] {
-        guard let value = start.value("alert", required: true) else { return [] }
-        return start.alert(value, at: start.pointer(to: "alert"), advice: advice)
-    }
 
     private static func alertsByLocale(_ start: inout JSONFields) -> [String: [UInt8]] {
         guard let value = start.value("alertsByLocale") else { return [:] }

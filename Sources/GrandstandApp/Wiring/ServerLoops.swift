@@ -53,7 +53,9 @@ struct ServerLoops: Sendable {
         let dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
                 environment: environment, outbox: stores.outbox, departures: stores.departures,
-                sends: Sends(gateway: apple.watched, examinations: apple.examinations, now: now), signals: signals,
+                sends: Sends(
+                    gateway: apple.watched, devices: apple.gateway, examinations: apple.examinations, now: now),
+                signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),

@@ -17,6 +17,7 @@ enum Advice {
                 "It waited until its time ran out: for its channel (see the audience above), or for its turn. Give the "
                     + "next one more time with expiresIn."
             }
+        case .unknown: "Apple did not answer, so it may have been made; a start is not repeated. Ask the app."
         case .waiting, .queued, .sending, .accepted, .superseded, .cancelled: nil
         }
     }

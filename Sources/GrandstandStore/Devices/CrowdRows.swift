@@ -199,7 +199,7 @@ enum CrowdRows {
         let rows = try await connection.query(
             """
             select \(PostgresChannelStore.addressColumns), b.event, null::json as alert, b.content_state, b.stale_date,
-                null::bigint as dismissal_date, b.relevance_score, l.last_timestamp
+                null::bigint as dismissal_date, b.relevance_score, b.start, l.last_timestamp
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
             \(PostgresChannelStore.addressJoins)
             join broadcasts b on b.id = l.newest_broadcast

@@ -46,7 +46,7 @@ enum EventReach {
         guard try known.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
     }
 
-    /// The condition on a broadcast, or `true`: its event is within reach, or the channel it is for; and of those that
+    /// The condition on a broadcast, or `true`: its event is within reach, or the channel or token it is for; and of those that
     /// got deliveries, one at least went to an app within reach.
     ///
     /// - Parameter alias: of the row of `broadcasts`.
@@ -58,6 +58,8 @@ enum EventReach {
                         or exists (
                             select from deliveries rd join lanes l on l.id = rd.lane
                             where rd.broadcast_id = \(alias).id and \(covers(reach, lane: "l"))))
+                when \(alias).lane is not null then exists (
+                    select from lanes l where l.id = \(alias).lane and \(covers(reach, lane: "l")))
                 else coalesce((
                         select ra.topic = any(\(topics)) from channels rc join apps ra using (bundle_id)
                         where rc.id = \(alias).channel), false)

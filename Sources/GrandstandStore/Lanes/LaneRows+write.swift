@@ -37,20 +37,20 @@ extension LaneRows {
     /// - Returns: the statement; its rows have `id` and `lane`.
     static func insert(_ messages: [LaneMessage], in lanes: [Int]) -> PostgresQuery {
         """
-        insert into deliveries (broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
+        insert into deliveries (broadcast_id, lane, state, is_end, is_start, alerting, rings_until, priority, plain_priority,
             apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
             content_before, content_bytes, alert_bytes)
-        select broadcast_id, lane, state::delivery_state, is_end, alerting, rings_until, priority, plain_priority,
+        select broadcast_id, lane, state::delivery_state, is_end, is_start, alerting, rings_until, priority, plain_priority,
             apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
             content_before, content_bytes, alert_bytes
         from unnest(\(messages.map(\.broadcast)), \(lanes), \(messages.map(\.state.rawValue)),
-            \(messages.map(\.isEnd)), \(messages.map(\.alerting)), \(messages.map(\.ringsUntil)),
+            \(messages.map(\.isEnd)), \(messages.map(\.isStart)), \(messages.map(\.alerting)), \(messages.map(\.ringsUntil)),
             \(messages.map(\.priority.rawValue)), \(messages.map(\.plainPriority.rawValue)),
             \(messages.map(\.apnsExpiration)), \(messages.map(\.expiresAt)), \(messages.map(\.attempts)),
             \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.channelID)),
             \(messages.map(\.reason)), \(messages.map(\.settledAt)), \(messages.map(\.contentBefore)),
             \(messages.map(\.contentBytes)), \(messages.map(\.alertBytes)))
-            with ordinality as r(broadcast_id, lane, state, is_end, alerting, rings_until, priority, plain_priority,
+            with ordinality as r(broadcast_id, lane, state, is_end, is_start, alerting, rings_until, priority, plain_priority,
                 apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason,
                 settled_at, content_before, content_bytes, alert_bytes, place)
         order by place returning id, lane

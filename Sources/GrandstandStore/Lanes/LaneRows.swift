@@ -48,7 +48,7 @@ enum LaneRows {
 
     private static func rows(_ ids: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, l.kind, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
+        select l.id as lane, l.kind, l.token, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.storage_policy, l.channel,
             c.channel_id, coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages,
             l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
         from lanes l left join channels c on c.id = l.channel
@@ -63,7 +63,7 @@ enum LaneRows {
                 as dismissal_date,
             d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.next_attempt_at,
             d.apns_timestamp, d.apns_request_id, d.apns_unique_id, d.channel_id, d.reason, d.settled_at,
-            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out
+            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out, d.is_start
         from deliveries d where d.lane = any(\(ids)) and \(condition) order by d.id
         """
     }
@@ -80,6 +80,7 @@ enum LaneRows {
             let lease: (replica: UUID?, until: Date?) = (try row.decode("leased_by"), try row.decode("leased_until"))
             return Lane(
                 id: id, kind: try row.word("kind"),
+                token: try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)),
                 audience: Audience(
                     bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
                     storagePolicy: try row.word("storage_policy")),
@@ -103,7 +104,8 @@ enum LaneRows {
         let plain: Int? = try row.decode("plain_priority")
         return LaneMessage(
             id: try row.decode("id"), broadcast: try row.decode("broadcast_id"), state: try row.word("state"),
-            isEnd: isEnd, dismissalDate: try row.decode("dismissal_date"), priority: try row.priority("priority"),
+            isEnd: isEnd, isStart: try row.decode("is_start"), dismissalDate: try row.decode("dismissal_date"),
+            priority: try row.priority("priority"),
             plainPriority: plain.flatMap(APNsPriority.init) ?? (isEnd ? .immediate : .powerAware),
             alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
             apnsExpiration: try row.decode("apns_expiration"), expiresAt: try row.decode("expires_at"),

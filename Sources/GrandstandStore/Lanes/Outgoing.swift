@@ -8,6 +8,8 @@ struct Outgoing {
     struct Item {
         let lane: Int
         let audience: Audience
+        /// Of a lane of one token.
+        let token: DeviceToken?
         let message: LaneMessage
     }
 
@@ -16,14 +18,14 @@ struct Outgoing {
     var isEmpty: Bool { items.isEmpty }
 
     mutating func add(_ message: LaneMessage, of lane: Lane) {
-        items.append(Item(lane: lane.id, audience: lane.audience, message: message))
+        items.append(Item(lane: lane.id, audience: lane.audience, token: lane.token, message: message))
     }
 
     /// The organisers' parts of the messages.
     var contents: PostgresQuery {
         let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
-            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score from broadcasts
+            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score, start from broadcasts
             where id = any(\(Array(ids)))
             """
     }
@@ -66,16 +68,30 @@ struct Outgoing {
         }
         return items.compactMap { item in
             let (audience, message) = (item.audience, item.message)
-            guard let id = message.id ?? ids[item.lane], let channelID = message.channelID,
-                let destination = destinations[audience.app], let body = Self.body(of: message, contents)
+            guard let id = message.id ?? ids[item.lane], let destination = destinations[audience.app],
+                let body = Self.body(of: message, contents),
+                let request = Self.request(item, body, wantsExpiration: destination.wantsExpiration)
             else { return nil }
             return ClaimedDelivery(
                 id: id, lane: item.lane, address: destination.address, storagePolicy: audience.storagePolicy,
-                message: BroadcastMessage(
+                message: request, attempts: message.attempts, expiresAt: message.expiresAt)
+        }
+    }
+
+    private static func request(_ item: Item, _ body: [UInt8], wantsExpiration: Bool) -> ClaimedDelivery.Message? {
+        let message = item.message
+        if let token = item.token {
+            return .push(
+                DevicePush(
+                    token: token, body: body, priority: message.priority, expiration: message.apnsExpiration,
+                    requestID: message.requestID), isStart: message.isStart)
+        }
+        return message.channelID.map { channelID in
+            .broadcast(
+                BroadcastMessage(
                     channelID: channelID, body: body, priority: message.priority,
-                    expiration: Self.expiration(of: message, audience, wantsExpiration: destination.wantsExpiration),
-                    requestID: message.requestID),
-                attempts: message.attempts, expiresAt: message.expiresAt)
+                    expiration: expiration(of: message, item.audience, wantsExpiration: wantsExpiration),
+                    requestID: message.requestID))
         }
     }
 

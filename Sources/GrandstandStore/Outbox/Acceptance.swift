@@ -19,6 +19,8 @@ struct Acceptance {
     struct BroadcastRow {
         let id: UUID
         let intake: BroadcastIntake
+        /// Of a push: its token's.
+        let lane: Int?
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
@@ -60,11 +62,13 @@ struct Acceptance {
         let decided = try decide(intake, at: sendAt ?? now, plan)
         broadcasts.append(
             BroadcastRow(
-                id: id, intake: intake, acceptedAt: now, isScheduled: sendAt != nil,
+                id: id, intake: intake,
+                lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: now,
+                isScheduled: sendAt != nil,
                 warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
         return Broadcast(
-            id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: now,
-            sendAt: sendAt, isScheduled: sendAt != nil,
+            id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
+            event: intake.request.payload.event, acceptedAt: now, sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil ? enqueue(id, decided, intake).withCrowdsJoined : [],
             warnings: decided.plan.warnings, by: intake.actor.text)
     }
@@ -85,11 +89,13 @@ struct Acceptance {
         guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
             throw intake.reach.refusal
         }
-        let open = all.filter { lanes[$0].fencedAt == nil }
+        // A start begins something; an end before it was another's.
+        let isStart = intake.request.payload.event == .start
+        let open = all.filter { isStart || lanes[$0].fencedAt == nil }
         let reachesFenced = intake.request.audiences.map { chosen in
             all.contains { lanes[$0].fencedAt != nil && chosen.contains(lanes[$0].audience.id) }
         }
-        guard !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
+        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
             throw intake.target.over
         }
         let plan = try plan(intake.request, audiences(of: open), time)
@@ -204,12 +210,14 @@ extension LaneMessage {
     /// - Parameter asked: the priority that the organiser asked for.
     fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item, asked: APNsPriority?) {
         let payload = plan.payload
-        let isEnd = payload.event == .end
+        let (isEnd, isStart) = (payload.event == .end, payload.event == .start)
         self.init(
-            broadcast: broadcast, isEnd: isEnd, dismissalDate: payload.dismissalDate, priority: plan.priority,
+            broadcast: broadcast, isEnd: isEnd, isStart: isStart, dismissalDate: payload.dismissalDate,
+            priority: plan.priority,
             plainPriority: asked ?? (isEnd ? .immediate : .powerAware), alerting: plan.ringsUntil != nil,
-            ringsUntil: plan.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-            requestID: .drawn(), hasContent: payload.contentState != nil,
+            // Without its alert a start is none: it goes with it or not at all.
+            ringsUntil: isStart ? nil : plan.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
+            requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
             contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count)
     }
@@ -234,6 +242,8 @@ extension BroadcastTarget {
         case .channel(let id):
             Problem(
                 .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
+        case .token(let address):
+            Problem(.appNotFound, "There is no app \(address.app.bundleID). Register it with PUT /v1/apps first.")
         }
     }
 
@@ -241,6 +251,8 @@ extension BroadcastTarget {
         switch self {
         case .event(let key): Problem(.eventEnded, "The event \(key) is over; nothing more is sent for it.")
         case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
+        case .token:
+            Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")
         }
     }
 }

@@ -24,21 +24,28 @@ extension PostgresOutbox {
         let (count, topics) = try await database.transaction { connection -> (Int, Set<WakeTopic>) in
             let due = try await connection.query(
                 """
-                select event_key, channel from broadcasts where scheduled and send_at <= \(now)
-                order by send_at, accepted_at, id limit \(limit)
+                select b.event_key, b.channel, b.lane, l.bundle_id, l.environment, l.token
+                from broadcasts b left join lateral (
+                    select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
+                where b.scheduled and b.send_at <= \(now)
+                order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             guard !due.isEmpty else { return (0, []) }
             // Events before their broadcasts, as whoever cancels an event takes them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
+            let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
             var acceptance = try await Self.lock(targets, on: connection, now: now)
             let rows = try await connection.query(
                 """
-                select id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score,
-                    priority, expires_in, apns_expiration, audiences, accepted_at
-                from broadcasts where scheduled and send_at <= \(now) and (
-                    event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
-                    or channel = any(\(targets.compactMap(\.channel))))
-                order by send_at, accepted_at, id limit \(limit) for update skip locked
+                select b.id, b.event_key, b.channel, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date,
+                    b.relevance_score, b.start, b.priority, b.expires_in, b.apns_expiration, b.audiences, b.accepted_at,
+                    l.bundle_id, l.environment, l.token
+                from broadcasts b left join lateral (
+                    select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
+                where b.scheduled and b.send_at <= \(now) and (
+                    b.event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
+                    or b.channel = any(\(targets.compactMap(\.channel))) or b.lane = any(\(lanes)))
+                order by b.send_at, b.accepted_at, b.id limit \(limit) for update of b skip locked
                 """)
             let scheduled = try rows.compactMap(ScheduledBroadcast.init)
             var refused: [(id: UUID, detail: String)] = []
@@ -79,7 +86,10 @@ extension PostgresOutbox {
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
         }
-        if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
+        let pushes = acceptance.broadcasts.filter { $0.lane != nil }
+        let broadcasts = acceptance.broadcasts.filter { $0.lane == nil }
+        if !broadcasts.isEmpty { statements.append(attribute(broadcasts, as: .broadcastAccepted)) }
+        if !pushes.isEmpty { statements.append(attribute(pushes, as: .pushAccepted)) }
         return statements
     }
 
@@ -95,14 +105,15 @@ extension PostgresOutbox {
         let requests = rows.map(\.intake.request)
         let payloads = requests.map(\.payload)
         return """
-            insert into broadcasts (id, event_key, channel, event, content_state, alert, stale_date, dismissal_date,
+            insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
                 relevance_score, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
                 scheduled, accepted_by)
-            select id, event_key, channel, event::broadcast_event, content_state::json, alert::json, stale_date, dismissal_date,
-                relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
+            select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
+                stale_date, dismissal_date, relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
                 case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by
             from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
-                \(rows.map(\.intake.target.channel)), \(payloads.map(\.event.rawValue)),
+                \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
+                \(payloads.map { $0.start.map(StartText.text) }), \(payloads.map(\.event.rawValue)),
                 \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
                 \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
                 \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map { $0.priority?.rawValue }),
@@ -110,15 +121,17 @@ extension PostgresOutbox {
                 \(requests.map { $0.audiences.map(AudienceIDs.text) }), \(rows.map { $0.warnings.first }),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)))
-                as r(id, event_key, channel, event, content_state, alert, stale_date, dismissal_date, relevance_score, priority,
-                    expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
+                as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
+                    relevance_score, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
             """
     }
 
     /// An entry for each broadcast and app: a filter by app finds it, and a key of one app sees nothing of another's.
-    private static func attribute(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
+    private static func attribute(
+        _ rows: [Acceptance.BroadcastRow], as action: AuditAction
+    ) -> PostgresQuery {
         AuditRows.insert(
-            .broadcastAccepted,
+            action,
             rows.flatMap { row in
                 (row.apps.isEmpty ? [nil] : row.apps.map(Optional.some)).map { app in
                     AuditRows.Line(

@@ -13,17 +13,24 @@ extension PostgresOutbox {
         // One statement locks the lanes of both kinds: each in its own order would be no order.
         let ofEvents: PostgresQuery = "select lane from event_lanes where event_key = any(\(keys))"
         let ofChannels: PostgresQuery = "select id from lanes where channel = any(\(channels))"
-        let lanes =
-            channels.isEmpty ? ofEvents : keys.isEmpty ? ofChannels : "\(ofEvents) union all \(ofChannels)"
+        let tokens = targets.compactMap(\.token)
+        let parts =
+            (keys.isEmpty && targets.count > 0 ? [] : [ofEvents]) + (channels.isEmpty ? [] : [ofChannels])
+            + (tokens.isEmpty ? [] : [TokenLanes.ids(tokens)])
+        let lanes = parts.dropFirst().reduce(parts.first ?? ofEvents) { "\($0) union all \($1)" }
         let results = try await connection.pipeline(
             [planning(rows: targets.count), lockEvents(keys), audiences(keys)]
+                + (tokens.isEmpty ? [] : [TokenLanes.shared, TokenLanes.missing(tokens)])
                 + (channels.isEmpty
                     ? [] : [lockLanes("(array(\(lanes)))"), lockChannels(channels), missingLanes(channels)])
                 + LaneRows.load("(array(\(lanes)))"))
         return Acceptance(
             targets: try states(events: results[1], audiences: results[2]).merging(
-                try channels.isEmpty ? [:] : states(channels: results[4], lanes: results[results.count - 2])
-            ) { event, _ in event },
+                try channels.isEmpty
+                    ? [:] : states(channels: results[tokens.isEmpty ? 4 : 6], lanes: results[results.count - 2])
+            ) { event, _ in event }.merging(
+                try tokens.isEmpty ? [:] : TokenLanes.states(results[results.count - 2])
+            ) { state, _ in state },
             lanes: try LaneRows.lanes(results), now: now)
     }
 

@@ -55,7 +55,8 @@ extension PostgresOutbox {
             """,
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
-            "select scheduled from broadcasts where id = \(id) for update",
+            // A push is no broadcast, whatever they have in common.
+            "select scheduled from broadcasts where id = \(id) and lane is null for update",
         ])[3].first?.decode("scheduled")
     }
 

@@ -101,7 +101,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by
+        b.id, b.event_key, b.lane, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by
         """
 
     /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
@@ -121,15 +121,30 @@ package struct PostgresOutbox: Outbox {
             deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
         }
         deliveries = deliveries.mapValues(\.withCrowdsJoined)
+        let recipients = try await recipients(rows)
         return try rows.map { row in
             let id: UUID = try row.decode("id")
             return Broadcast(
-                id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
+                id: id, eventKey: try row.optionalWord("event_key"),
+                recipient: try row.decode(Int?.self, "lane").flatMap { recipients[$0] }, event: try row.word("event"),
                 acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
                 isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
                 deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
                 by: try row.decode("accepted_by"))
         }
+    }
+
+    /// Whom pushes are for, by their lanes.
+    private func recipients(_ rows: [PostgresRow]) async throws -> [Int: TokenAddress] {
+        let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
+        guard !lanes.isEmpty else { return [:] }
+        var recipients: [Int: TokenAddress] = [:]
+        for row in try await calls.query(
+            "select id, bundle_id, environment, token from lanes where id = any(\(lanes))")
+        {
+            recipients[try row.decode("id")] = try TokenAddress(row)
+        }
+        return recipients
     }
 
     private static func delivery(_ row: PostgresRow) throws -> Delivery {

@@ -11,7 +11,8 @@ struct ScheduledBroadcast {
     /// - Returns: `nil` when its channel's row is gone.
     static func target(_ row: PostgresRow) throws -> BroadcastTarget? {
         if let key: EventKey = try row.optionalWord("event_key") { return .event(key) }
-        return try row.decode(UUID?.self, "channel").map(BroadcastTarget.channel)
+        if let channel = try row.decode(UUID?.self, "channel") { return .channel(channel) }
+        return try TokenAddress(row).map(BroadcastTarget.token)
     }
 
     init?(_ row: PostgresRow) throws {
@@ -23,7 +24,8 @@ struct ScheduledBroadcast {
             request: BroadcastRequest(
                 payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
                 expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
-                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceIDs.read($0.bytes) }),
+                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceIDs.read($0.bytes) },
+                bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload),
             // Who asked was written down when it was accepted.
             by: .server)
     }
@@ -36,7 +38,51 @@ extension PostgresRow {
             event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
             alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
             dismissalDate: try decode("dismissal_date"),
-            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes)
+            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes,
+            start: try decode(PostgresJSON?.self, "start").flatMap { try StartText.read($0.bytes) })
+    }
+}
+
+extension TokenAddress {
+    /// Off the columns of a lane; `nil`: it is not a token's.
+    init?(_ row: PostgresRow) throws {
+        guard let token = try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)) else { return nil }
+        self.init(
+            app: AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment")),
+            token: token)
+    }
+}
+
+/// The column `broadcasts.start`: a JSON object of what only a start has, as the organiser wrote it.
+enum StartText {
+    static func text(_ start: BroadcastPayload.Start) -> String {
+        var writer = JSONWriter()
+        writer.object { object in
+            object.name("attributesType")
+            object.raw(start.attributesType)
+            object.name("attributes")
+            object.raw(start.attributes)
+            switch start.input {
+            case .channel(let channelID):
+                object.name("inputPushChannel")
+                object.raw(channelID)
+            case .token: object.member("inputPushToken", true)
+            case nil: break
+            }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    static func read(_ bytes: [UInt8]) throws -> BroadcastPayload.Start? {
+        let value = try JSONValue(parsing: bytes)
+        guard let type = value["attributesType"], let attributes = value["attributes"] else { return nil }
+        let input: BroadcastPayload.Start.Input? =
+            if let channel = value["inputPushChannel"] {
+                .channel(channel.bytes)
+            } else {
+                value["inputPushToken"] == nil ? nil : .token
+            }
+        return BroadcastPayload.Start(attributesType: type.bytes, attributes: attributes.bytes, input: input)
     }
 }
 

@@ -95,7 +95,7 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// Those of the broadcasts none of whose deliveries is left, with the app whom each concerns; in order, so that two
+    /// Those of the broadcasts, not of single pushes, none of whose deliveries is left, with the app whom each concerns; in order, so that two
     /// that tell of the same broadcasts do not wait for each other.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
@@ -121,7 +121,7 @@ extension PostgresWebhookOutbox {
                 select reason, count(*) as n from deliveries
                 where broadcast_id = b.id and state in ('rejected', 'expired') and reason is not null
                 group by reason) s) r
-        where b.id = any(\(broadcasts)) and not b.scheduled
+        where b.id = any(\(broadcasts)) and b.lane is null and not b.scheduled
             and not exists (select from deliveries d where d.broadcast_id = b.id and d.settled_at is null)
         order by b.id
         """

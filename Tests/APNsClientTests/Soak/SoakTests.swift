@@ -124,7 +124,7 @@ struct SoakTests {
             case .rejected, .channelDoubted:
                 ends.add("rejected")
                 return
-            case .expired:
+            case .expired, .unknown:
                 ends.add("expired")
                 return
             case .retry, .throttled: continue

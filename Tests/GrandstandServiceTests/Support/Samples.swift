@@ -43,8 +43,9 @@ enum Sample {
     static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
         ClaimedDelivery(
             id: id, lane: lane ?? id, address: address(app), storagePolicy: .mostRecentMessageStored,
-            message: BroadcastMessage(
-                channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
+            message: .broadcast(
+                BroadcastMessage(
+                    channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID())),
             attempts: 1, expiresAt: now.addingTimeInterval(3_600))
     }
 

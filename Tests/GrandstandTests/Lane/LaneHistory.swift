@@ -226,7 +226,7 @@ struct LaneHistory {
 
     private mutating func answer(_ message: LaneMessage, _ verdict: Verdict, _ replica: UUID) {
         switch verdict {
-        case .accepted, .expired, .rejected: orders[message.id! - 1].isDone = true
+        case .accepted, .expired, .rejected, .unknown: orders[message.id! - 1].isDone = true
         case .throttled(let until, _):
             heldUntil = until
             orders[message.id! - 1].retryAt = until

@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Single pushes, for teams that keep their tokens themselves: accepted durably, read back at any time.
+struct PushRoutes: Sendable {
+    let apps: any AppStore
+    let outbox: any Outbox
+    let intake: Intake
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/apps/:bundleId/:environment/pushes", .scope(.organise), accept),
+            Route(.get, "/v1/pushes/:id", .scope(.organise), get),
+        ]
+    }
+
+    private func accept(_ request: Request, _ context: APIContext) async throws -> Response {
+        let path = try context.app()
+        let draft = try PushDraft(body: try await request.json())
+        // The path may spell it otherwise.
+        let app = AppEnvironment(
+            bundleID: try await apps.registered(path.bundleID).bundleID, environment: path.environment)
+        let wanted = BroadcastIntake(
+            .token(TokenAddress(app: app, token: draft.token)), request: draft.request, by: context.actor,
+            within: context.reach)
+        return try answer(try await intake.accept(wanted), status: .accepted)
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        let id = try context.id(orThrow: .pushNotFound)
+        guard let push = try await outbox.broadcast(id, within: context.reach), push.recipient != nil else {
+            throw Problem(.pushNotFound, "There is no push \(id.uuidString.lowercased()).")
+        }
+        return try answer(push)
+    }
+
+    private func answer(_ push: Broadcast, status: HTTPResponse.Status = .ok) throws(Problem) -> Response {
+        guard let recipient = push.recipient else {
+            throw Problem(.internalError, "The outbox answered a push with something else.")
+        }
+        return .json(PushView(push: push, recipient: recipient), status: status)
+    }
+}

@@ -1,0 +1,69 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Lanes of single tokens: each is made with the first push to its token, and forgotten with the last.
+enum TokenLanes {
+    /// Any constant of ours.
+    private static let key = 7_230_518_204_417_736
+
+    /// For whoever takes a push, held until the commit: none of these lanes is forgotten meanwhile, also one that was there
+    /// before and has nothing of its own yet.
+    static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
+
+    private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
+
+    /// Makes the lanes that are not there; in one order, so that two who make the same do not wait for each other.
+    static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
+        """
+        insert into lanes (kind, bundle_id, environment, storage_policy, token)
+        select 'token'::lane_kind, ae.bundle_id, ae.environment, 'mostRecentMessageStored'::storage_policy,
+            decode(r.token, 'hex')
+        from \(rows(addresses)) join app_environments ae
+            on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
+        order by ae.bundle_id, ae.environment, r.token
+        on conflict (bundle_id, environment, token) where token is not null do nothing
+        """
+    }
+
+    /// Their IDs, as a query; each is looked up by its key.
+    static func ids(_ addresses: [TokenAddress]) -> PostgresQuery {
+        """
+        select l.id from \(rows(addresses)) cross join lateral (
+            select id from lanes where bundle_id = r.bundle_id and environment = r.environment::environment
+                and token = decode(r.token, 'hex') offset 0) l
+        """
+    }
+
+    private static func rows(_ addresses: [TokenAddress]) -> PostgresQuery {
+        """
+        unnest(\(addresses.map(\.app.bundleID.rawValue)), \(addresses.map(\.app.environment.rawValue)),
+            \(addresses.map(\.token.hex))) as r(bundle_id, environment, token)
+        """
+    }
+
+    /// What is known of tokens as targets.
+    ///
+    /// - Parameter lanes: rows of `LaneRows.load`.
+    static func states(_ lanes: PostgresRows) throws -> [BroadcastTarget: Acceptance.TargetState] {
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        for row in lanes {
+            guard let address = try TokenAddress(row) else { continue }
+            states[.token(address)] = Acceptance.TargetState(isOver: false, lanes: [try row.decode("lane")])
+        }
+        return states
+    }
+
+    /// Forgets those of these lanes, and their tokens, that no push is left of; nobody makes one meanwhile.
+    static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
+        guard !lanes.isEmpty else { return }
+        try await connection.pipeline([
+            exclusive,
+            """
+            delete from lanes l where l.id = any(\(lanes)) and l.kind = 'token'
+                and not exists (select from broadcasts b where b.lane = l.id)
+            """,
+        ])
+    }
+}

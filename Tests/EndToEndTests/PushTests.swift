@@ -1,0 +1,71 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// Single pushes to where they are seen: a phone's lock screen.
+@Suite(.timeLimit(.minutes(5)))
+struct PushTests {
+    private static let path = "/v1/apps/\(Stage.bundleID)/development/pushes"
+
+    @Test func `a team with its own tokens starts an activity, updates and ends it, each once`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let token = try stage.startToken(of: "anna")
+            let started = try await stage.push(
+                """
+                {"token": "\(token)", "event": "start", "contentState": {"home": 0}, "attributesType": "Match",
+                 "attributes": {}, "alert": {"title": "Kick-off"}, "inputPushToken": true}
+                """)
+            #expect(started["delivery"]?["state"]?.string == "accepted")
+            #expect(started["token"]?.string == "…\(token.suffix(6))")
+            let update = try #require(stage.simulator.lockScreen(of: "anna").first?.updateToken)
+            for body in [#""event": "update", "contentState": {"home": 1}"#, #""event": "end""#] {
+                let done = try await stage.push(#"{"token": "\#(update)", \#(body)}"#)
+                #expect(done["delivery"]?["state"]?.string == "accepted", "\(done)")
+            }
+            let shown = stage.simulator.lockScreen(of: "anna")
+            #expect(shown.map { String(decoding: $0.contentState, as: UTF8.self) } == [#"{"home": 1}"#])
+            #expect(shown.map(\.state) == [.ended])
+            let late = try await stage.api(
+                "POST", Self.path, #"{"token": "\#(update)", "event": "update", "contentState": {}}"#)
+            #expect(late.slug == "event-ended")
+        }
+    }
+
+    @Test func `a start whose answer is lost is made once and said to be unknown`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "1"]) { stage in
+            try await stage.putApp()
+            let token = try stage.startToken(of: "anna")
+            stage.simulator.dropNext { $0.path.hasPrefix("/3/device/") }
+            let push = try await stage.push(
+                """
+                {"token": "\(token)", "event": "start", "contentState": {"home": 0}, "attributesType": "Match",
+                 "attributes": {}, "alert": {"title": "Kick-off"}, "inputPushToken": true}
+                """)
+            #expect(push["delivery"]?["state"]?.string == "unknown")
+            #expect(push["delivery"]?["attempts"]?.int == 1)
+            #expect(stage.simulator.lockScreen(of: "anna").count == 1)
+        }
+    }
+}
+
+extension Stage {
+    /// A phone's push-to-start token.
+    fileprivate func startToken(of phone: String) throws -> String {
+        let tokens = try simulator.addDevice(phone, in: .development, bundleIDs: [Self.bundleID])
+        return try #require(tokens[Self.bundleID.lowercased()])
+    }
+
+    /// Pushes, and waits until nothing more will happen to it.
+    fileprivate func push(_ body: String) async throws -> JSON {
+        let answer = try await api("POST", "/v1/apps/\(Self.bundleID)/development/pushes", body)
+        try #require(answer.status == 202, "\(answer.text)")
+        let id = try #require(answer.json["id"]?.string)
+        return try await until("push \(id) is done") {
+            let push = try await api("GET", "/v1/pushes/\(id)").json
+            return push["state"]?.string == "done" ? push : nil
+        }
+    }
+}
