@@ -1351,13 +1351,13 @@ ALTER TABLE ONLY public.crowd_joins
     ADD CONSTRAINT crowd_joins_activity_fkey FOREIGN KEY (activity) REFERENCES public.activities(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.crowd_joins
-    ADD CONSTRAINT crowd_joins_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
+    ADD CONSTRAINT crowd_joins_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.crowds
     ADD CONSTRAINT crowds_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.crowds
-    ADD CONSTRAINT crowds_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id);
+    ADD CONSTRAINT crowds_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_broadcast_id_fkey FOREIGN KEY (broadcast_id) REFERENCES public.broadcasts(id) ON DELETE CASCADE;

@@ -87,7 +87,8 @@ struct StartKillTests {
         #expect(report.addsUp, "\(report)")
         #expect(report.count("followers") == start.installations.count)
         #expect(report.count("pending") == 0)
-        #expect(report.count("confirmed") == confirmed.count)
+        // A phone whose app was installed anew may have got its card as the one or as the other.
+        #expect(report.count("confirmed") == confirmed.count { states[$0.installation] != nil })
         var sum = ["cards": 0]
         for state in ["accepted", "rejected", "unknown"] {
             sum[state] = states.values.count { $0 == state }

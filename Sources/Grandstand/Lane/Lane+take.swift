@@ -67,7 +67,9 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], at: now)
         if form.hasNewTimestamp {
-            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), lastTimestamp + 1)
+            // Updates of what a start makes come by another token, perhaps in the same second: theirs are higher.
+            let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
+            let timestamp = max(clock, lastTimestamp + 1)
             messages[index].timestamp = timestamp
             lastTimestamp = timestamp
         }

@@ -180,6 +180,13 @@ extension ClaimedDelivery.Message {
         }
     }
 
+    package var priority: APNsPriority {
+        switch self {
+        case .broadcast(let message): message.priority
+        case .push(let push, _): push.priority
+        }
+    }
+
     /// The value of `apns-expiration`.
     package var expiration: Int {
         switch self {

@@ -26,7 +26,7 @@ struct AdviceTests {
 
     @Test(arguments: Delivery.State.allCases)
     func `only what did not get through has one`(state: Delivery.State) {
-        let isFailure = state == .rejected || state == .expired
+        let isFailure = state == .rejected || state == .expired || state == .unknown
         #expect((Advice.delivery(state, reason: "BadPriority") != nil) == isFailure)
     }
 
