@@ -69,6 +69,11 @@ package struct JSONFields {
             fault(name, "A string of 1 to \(maximum) characters was expected; this one has \(text.count).")
             return nil
         }
+        // One character may be any number of combining marks.
+        guard text.utf8.count <= 4 * maximum else {
+            fault(name, "At most \(4 * maximum) bytes of UTF-8 were expected; there are \(text.utf8.count).")
+            return nil
+        }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
             fault(name, "Control characters are not allowed here.")
             return nil

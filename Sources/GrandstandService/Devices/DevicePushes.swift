@@ -16,6 +16,8 @@ package final class DevicePushes: Sendable {
     private let places: Semaphore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    /// Seconds between two looks while a probe is under way.
+    private static let probePause: TimeInterval = 0.25
 
     /// - Parameter concurrency: requests to APNs at a time.
     package init(gateway: any DeviceGateway, concurrency: Int, now: @escaping @Sendable () -> Date) {
@@ -32,6 +34,8 @@ package final class DevicePushes: Sendable {
         state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
             if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
+            // One probe at a time: what is claimed beside it would only be given back.
+            guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
             return (1, nil)
         }
     }

@@ -39,7 +39,7 @@ package struct PostgresCrowdStore: CrowdStore {
                 """
                 select id from lanes where environment = \(claim.environment.rawValue)::environment
                     and shard_due_at <= \(now)
-                order by shard_due_at limit \(claim.limit) for no key update skip locked
+                order by is_urgent desc, shard_due_at limit \(claim.limit) for no key update skip locked
                 """
             ).map { try $0.decode("id") }
             guard !due.isEmpty else { return [CrowdShard]() }
@@ -100,16 +100,20 @@ package struct PostgresCrowdStore: CrowdStore {
             select least(
                 (select min(shard_due_at) from lanes where environment = \(environment.rawValue)::environment
                     and shard_due_at is not null),
-                (select min(due_at) from crowd_joins)) as at
+                (select min(j.due_at) from crowd_joins j join lanes l on l.id = j.lane
+                where l.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
     }
 
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
         try await database.transaction { connection in
-            try await LaneRows.change("\(lanes)", at: leasedUntil, on: connection) {
-                $0.extendLease(by: replica, until: leasedUntil)
-            }
+            let rows = try await connection.pipeline(LaneRows.load("\(lanes)"))
+            // A lane that is not leased keeps its due time: it may be waiting, or another replica's.
+            let loaded = try LaneRows.lanes(rows).filter { $0.lease?.replica == replica }
+            var lanes = loaded
+            for index in lanes.indices { lanes[index].extendLease(by: replica, until: leasedUntil) }
+            try await connection.pipeline(LaneRows.write(lanes, loaded: loaded, at: leasedUntil))
         }
     }
 
@@ -137,7 +141,7 @@ package struct PostgresCrowdStore: CrowdStore {
             }
         }
         // Apart from the lane: whoever reports an activity locks it before its event, whose lock comes before lanes'.
-        let joined = shard.delivery == nil ? [CrowdRows.joined(shard.members.map(\.activity))] : []
+        let joined = shard.delivery == nil ? [CrowdRows.joined(Self.decided(outcomes))] : []
         try await database.transaction { connection in
             let rows = try await connection.pipeline(
                 care.pruning(.activities, now: now) + joined + [CrowdRows.app(of: shard.address)])
@@ -145,6 +149,16 @@ package struct PostgresCrowdStore: CrowdStore {
                 try await care.count(of: app, now: now, after: [], on: connection)
             }
         }
+    }
+
+    /// Whose push needs no repetition; the others are due again when their lease ends.
+    private static func decided(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> [Int] {
+        outcomes.filter { outcome in
+            switch outcome.verdict {
+            case .accepted, .rejected, .gone, .suspect: true
+            case .retry, .unknown, nil: false
+            }
+        }.map(\.member.activity)
     }
 
     // MARK: Those who came late
