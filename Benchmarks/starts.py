@@ -168,7 +168,8 @@ def starts(folder, followers=1000000):
 def crowd(folder, members=200000):
     stage = Stage(folder, GRANDSTAND_LANE_INTERVAL="0", simulator=["--quirk", "unknown-device=accepted"])
     try:
-        stage.open_events([APP], ["derby"], lambda key: [{**audience(APP), "delivery": "tokens"}])
+        stage.call("PUT", f"/apps/{APP}", {"name": "Benchmark", "teamId": outbox.TEAM, "keyId": outbox.TEAM})
+        stage.call("PUT", "/events/derby", {"name": "derby", "audiences": [{**audience(APP), "delivery": "tokens"}]})
         install(members)
         sql("""insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
                    registered_at, reported_at, is_sampled, frequent)
