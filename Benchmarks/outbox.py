@@ -150,29 +150,38 @@ def content(n):
     return {"home": n, "away": 0, "minute": n % 90, "period": "second-half", "scorers": "Ada 12', Grace 34', Alan 56'"}
 
 
-def h2load_seconds(stage, requests, connections=2, streams=100, environment="production"):
-    """Seconds in which h2load sends as many broadcasts to the same simulator."""
-    app, channel = sql(
-        f"select bundle_id, channel_id from channels where environment = '{environment}' and state = 'active' limit 1"
-    ).split("|")
-    headers = {
-        "authorization": f"bearer {stage.token()}", "apns-push-type": "Liveactivity", "apns-priority": "10",
-        "apns-expiration": str(int(time.time()) + 3600), "apns-channel-id": channel,
-    }
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as body:
-        json.dump({"aps": {"timestamp": int(time.time()), "event": "update", "content-state": content(1)}}, body)
-        body.flush()
-        # A connection takes one stream until it has seen a token; h2load begins with all of them and counts the others
-        # as failed. The time is that of the rest, for as many requests.
+def h2load(stage, requests, path, headers, body, connections=2, streams=100, environment="production"):
+    """Seconds in which h2load sends as many requests to the same simulator.
+
+    A connection takes one stream until it has seen a token; h2load begins with all of them and counts the others as
+    failed. The time is that of the rest, for as many requests.
+    """
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(body, file)
+        file.flush()
+        headers = {"authorization": f"bearer {stage.token()}", **headers}
         run = subprocess.run(
-            ["h2load", "-n", str(requests), "-c", str(connections), "-m", str(streams), "-d", body.name,
+            ["h2load", "-n", str(requests), "-c", str(connections), "-m", str(streams), "-d", file.name,
              *[part for name, value in headers.items() for part in ("-H", f"{name}: {value}")],
-             f"{stage.hosts[environment]}/4/broadcasts/apps/{app}"], capture_output=True, text=True)
+             f"{stage.hosts[environment]}{path}"], capture_output=True, text=True)
     found = re.search(r"finished in ([\d.]+)(ms|s)", run.stdout)
     good = re.search(r"status codes: (\d+) 2xx", run.stdout)
     if not found or not good or int(good.group(1)) < requests - connections * streams:
         sys.exit(run.stdout + run.stderr)
     return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) * requests / int(good.group(1))
+
+
+def h2load_seconds(stage, requests, connections=2, streams=100, environment="production"):
+    """Seconds in which h2load sends as many broadcasts to the same simulator."""
+    app, channel = sql(
+        f"select bundle_id, channel_id from channels where environment = '{environment}' and state = 'active' limit 1"
+    ).split("|")
+    return h2load(
+        stage, requests, f"/4/broadcasts/apps/{app}",
+        {"apns-push-type": "Liveactivity", "apns-priority": "10", "apns-expiration": str(int(time.time()) + 3600),
+         "apns-channel-id": channel},
+        {"aps": {"timestamp": int(time.time()), "event": "update", "content-state": content(1)}},
+        connections, streams, environment)
 
 
 def sql_seconds(rows, batch=500):

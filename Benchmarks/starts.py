@@ -42,26 +42,15 @@ def install(count):
         vacuum analyze""".replace(";\n", "; "))
 
 
-def h2load_seconds(stage, requests, connections=2, streams=100):
+def h2load_seconds(stage, requests):
     """Seconds in which h2load sends as many device pushes to the same simulator."""
-    headers = {
-        "authorization": f"bearer {stage.token()}", "apns-push-type": "liveactivity", "apns-priority": "10",
-        "apns-topic": f"{APP}.push-type.liveactivity", "apns-expiration": str(int(time.time()) + 3600),
-    }
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as body:
-        json.dump({"aps": {"timestamp": int(time.time()), "event": "start", "attributes-type": "MatchAttributes",
-                           "attributes": {"home": "A"}, "content-state": content(1),
-                           "alert": {"title": "Kick-off", "body": "Now"}}}, body)
-        body.flush()
-        run = subprocess.run(
-            ["h2load", "-n", str(requests), "-c", str(connections), "-m", str(streams), "-d", body.name,
-             *[part for name, value in headers.items() for part in ("-H", f"{name}: {value}")],
-             f"{stage.hosts['production']}/3/device/{'ab' * 64}"], capture_output=True, text=True)
-    found = re.search(r"finished in ([\d.]+)(ms|s)", run.stdout)
-    good = re.search(r"status codes: (\d+) 2xx", run.stdout)
-    if not found or not good or int(good.group(1)) < requests - connections * streams:
-        sys.exit(run.stdout + run.stderr)
-    return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) * requests / int(good.group(1))
+    return outbox.h2load(
+        stage, requests, f"/3/device/{'ab' * 64}",
+        {"apns-push-type": "liveactivity", "apns-priority": "10", "apns-topic": f"{APP}.push-type.liveactivity",
+         "apns-expiration": str(int(time.time()) + 3600)},
+        {"aps": {"timestamp": int(time.time()), "event": "start", "attributes-type": "MatchAttributes",
+                 "attributes": {"home": "A"}, "content-state": content(1),
+                 "alert": {"title": "Kick-off", "body": "Now"}}})
 
 
 def sql_seconds(rows, batch=2000):
