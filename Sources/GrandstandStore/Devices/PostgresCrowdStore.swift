@@ -107,14 +107,7 @@ package struct PostgresCrowdStore: CrowdStore {
     }
 
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
-        try await database.transaction { connection in
-            let rows = try await connection.pipeline(LaneRows.load("\(lanes)"))
-            // A lane that is not leased keeps its due time: it may be waiting, or another replica's.
-            let loaded = try LaneRows.lanes(rows).filter { $0.lease?.replica == replica }
-            var lanes = loaded
-            for index in lanes.indices { lanes[index].extendLease(by: replica, until: leasedUntil) }
-            try await connection.pipeline(LaneRows.write(lanes, loaded: loaded, at: leasedUntil))
-        }
+        try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: database)
     }
 
     // MARK: Settling

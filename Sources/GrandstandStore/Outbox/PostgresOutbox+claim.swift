@@ -46,16 +46,7 @@ extension PostgresOutbox {
     }
 
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
-        try await dispatch.transaction { connection -> ([Lane], [Lane]) in
-            let rows = try await connection.pipeline(LaneRows.load("\(lanes)"))
-            let loaded = try LaneRows.lanes(rows).filter { $0.lease?.replica == replica }
-            var lanes = loaded
-            for index in lanes.indices { lanes[index].extendLease(by: replica, until: leasedUntil) }
-            return (loaded, lanes)
-        } closing: { (loaded: [Lane], lanes: [Lane]) in
-            LaneRows.write(lanes, loaded: loaded, at: leasedUntil)
-        } _: { _, _ in
-        }
+        try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: dispatch)
     }
 
     /// Apps with a lane that wants attention some time, by as many index probes as there are such apps.
