@@ -214,6 +214,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.leave_reaches() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update api_keys set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
+    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    update webhooks set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
+    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    return old;
+end
+$$;
+
 CREATE FUNCTION public.new_version() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -230,7 +242,8 @@ declare
     wanted uuid[];
 begin
     select array_agg(w.id) into wanted from webhooks w
-    where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics) and (w.bundle_id is null or w.bundle_id = app);
+    where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics)
+        and (w.bundle_id is null or app = any(reach_of(w.bundle_id, w.apps)));
     if wanted is null then
         return;
     end if;
@@ -239,6 +252,12 @@ begin
         note_for_webhooks.replaced, note_for_webhooks.detail);
     perform pg_notify('grandstand_webhooks', '');
 end
+$$;
+
+CREATE FUNCTION public.reach_of(bundle_id text, apps text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when bundle_id is null then null when apps[1] = bundle_id then apps else array[bundle_id] end
 $$;
 
 CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
@@ -444,6 +463,7 @@ CREATE TABLE public.api_keys (
     revoked_at timestamp with time zone,
     expires_at timestamp with time zone,
     replaced_by uuid,
+    apps text[],
     CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0)),
     CONSTRAINT api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
@@ -1009,6 +1029,7 @@ CREATE TABLE public.webhooks (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
+    apps text[],
     CONSTRAINT webhooks_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
     CONSTRAINT webhooks_check1 CHECK (((reason IS NULL) OR (state = 'disabled'::public.webhook_state))),
     CONSTRAINT webhooks_secret_check CHECK ((secret ~~ 'whsec\_%'::text)),
@@ -1256,7 +1277,7 @@ CREATE INDEX webhook_messages_by_time ON public.webhook_messages USING btree (cr
 
 CREATE INDEX webhooks_listed ON public.webhooks USING btree (created_at, id);
 
-CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
+CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, apps, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
 CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
 
@@ -1278,11 +1299,13 @@ CREATE TRIGGER forget_deliveries AFTER DELETE ON public.lanes REFERENCING OLD TA
 
 CREATE TRIGGER forget_starts AFTER DELETE ON public.start_runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.forget_starts();
 
+CREATE TRIGGER leave_reaches BEFORE DELETE ON public.apps FOR EACH ROW EXECUTE FUNCTION public.leave_reaches();
+
 CREATE TRIGGER new_version BEFORE UPDATE OF name, team_id, key_id, channel_limit ON public.apps FOR EACH ROW EXECUTE FUNCTION public.new_version();
 
 CREATE TRIGGER new_version BEFORE UPDATE OF name, kind, starts_at, ends_at, channels_open_at, metadata ON public.events FOR EACH ROW EXECUTE FUNCTION public.new_version();
 
-CREATE TRIGGER new_version BEFORE UPDATE ON public.webhooks FOR EACH ROW WHEN ((((((old.url IS DISTINCT FROM new.url) OR (old.description IS DISTINCT FROM new.description)) OR (old.topics IS DISTINCT FROM new.topics)) OR (old.bundle_id IS DISTINCT FROM new.bundle_id)) OR (old.state IS DISTINCT FROM new.state))) EXECUTE FUNCTION public.new_version();
+CREATE TRIGGER new_version BEFORE UPDATE ON public.webhooks FOR EACH ROW WHEN (((((((old.url IS DISTINCT FROM new.url) OR (old.description IS DISTINCT FROM new.description)) OR (old.topics IS DISTINCT FROM new.topics)) OR (old.bundle_id IS DISTINCT FROM new.bundle_id)) OR (old.apps IS DISTINCT FROM new.apps)) OR (old.state IS DISTINCT FROM new.state))) EXECUTE FUNCTION public.new_version();
 
 CREATE TRIGGER tell_of_alarm AFTER UPDATE ON public.app_environments FOR EACH ROW WHEN (((new.alarm = 'capability-off'::public.reconciliation_alarm) AND (old.alarm IS DISTINCT FROM new.alarm))) EXECUTE FUNCTION public.tell_of_alarm();
 

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// A caller's key: what it may do, and for which app. The secret itself is never kept.
+/// A caller's key: what it may do, and for which apps. The secret itself is never kept.
 package struct APIKey: Sendable, Hashable {
     package var id: UUID
     package var name: String
     package var scopes: Set<Scope>
-    /// The one app the key is for; `nil`: all.
-    package var bundleID: BundleID?
+    /// Whose things the key reaches: those of the apps it is bound to, or every app's.
+    package var reach: AppReach
     /// The first characters of the secret, for people to recognise it by.
     package var prefix: String
     package var createdAt: Date
@@ -17,13 +17,13 @@ package struct APIKey: Sendable, Hashable {
     package var replacedBy: UUID?
 
     package init(
-        id: UUID, name: String, scopes: Set<Scope>, bundleID: BundleID?, prefix: String, createdAt: Date,
+        id: UUID, name: String, scopes: Set<Scope>, reach: AppReach, prefix: String, createdAt: Date,
         revokedAt: Date?, expiresAt: Date? = nil, replacedBy: UUID? = nil
     ) {
         self.id = id
         self.name = name
         self.scopes = scopes
-        self.bundleID = bundleID
+        self.reach = reach
         self.prefix = prefix
         self.createdAt = createdAt
         self.revokedAt = revokedAt

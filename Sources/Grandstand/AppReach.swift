@@ -4,6 +4,14 @@ package enum AppReach: Sendable, Hashable {
     case all
     case only(Set<BundleID>)
 
+    /// As many apps as a key or a webhook may be bound to.
+    package static let maximumApps = 100
+
+    /// - Parameter apps: `nil`: all.
+    package init(of apps: [BundleID]?) {
+        self = apps.map { .only(Set($0)) } ?? .all
+    }
+
     /// Case does not tell apps apart.
     package func covers(_ bundleID: BundleID) -> Bool {
         switch self {
@@ -18,6 +26,31 @@ package enum AppReach: Sendable, Hashable {
         self == .all || !apps.isEmpty && apps.allSatisfy(covers)
     }
 
+    /// Whether all that `other` reaches is within reach.
+    package func covers(_ other: AppReach) -> Bool {
+        switch other {
+        case .all: self == .all
+        case .only(let apps): self == .all || !apps.isEmpty && apps.allSatisfy(covers)
+        }
+    }
+
+    /// The apps by their names; `nil`: all.
+    package var apps: [BundleID]? {
+        switch self {
+        case .all: nil
+        case .only(let apps): apps.sorted()
+        }
+    }
+
+    /// The app, where it is a single one.
+    package var onlyApp: BundleID? {
+        guard case .only(let apps) = self, apps.count == 1 else { return nil }
+        return apps.first
+    }
+
+    /// The apps as people read them.
+    package var text: String { apps.map { $0.map(\.rawValue).joined(separator: ", ") } ?? "all apps" }
+
     /// The apps' topics, for questions to a database; `nil`: no limit.
     package var topics: [String]? {
         switch self {
@@ -28,13 +61,7 @@ package enum AppReach: Sendable, Hashable {
 
     /// What a caller hears whose reach something is out of.
     package var refusal: Problem {
-        guard case .only(let apps) = self else { return Problem(.forbidden, "The key does not reach this.") }
-        let names = apps.map(\.rawValue).sorted().joined(separator: ", ")
-        return Problem(.forbidden, "The key is for \(names) only; this belongs to another app, or to another app, too.")
+        guard self != .all else { return Problem(.forbidden, "The key does not reach this.") }
+        return Problem(.forbidden, "The key is for \(text) only; this belongs to another app, or to another app, too.")
     }
-}
-
-extension APIKey {
-    /// Whose things the key reaches.
-    package var reach: AppReach { bundleID.map { .only([$0]) } ?? .all }
 }

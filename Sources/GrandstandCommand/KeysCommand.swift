@@ -18,8 +18,8 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.")
         var scope: [APIKey.Scope]
 
-        @Option(help: "The bundle ID of the one app the key is for; without it, all.")
-        var app: String?
+        @Option(help: "The bundle ID of an app the key is for; may be repeated. Without it, all.")
+        var app: [String] = []
 
         @Option(help: "Seconds until the key expires; without it, it does not.")
         var expiresIn: Int?
@@ -28,13 +28,16 @@ struct KeysCommand: AsyncParsableCommand {
             if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in is a number of seconds from 1.") }
             guard !scope.isEmpty else { throw ValidationError("Give at least one --scope.") }
             guard (1...200).contains(name.count) else { throw ValidationError("A name has 1 to 200 characters.") }
-            if let app, BundleID(rawValue: app) == nil { throw ValidationError("--app \(app): \(BundleID.rule)") }
+            for app in app where BundleID(rawValue: app) == nil {
+                throw ValidationError("--app \(app): \(BundleID.rule)")
+            }
         }
 
         func run() async throws {
             try await withKeys { keys, now in
                 let draft = KeyDraft(
-                    name: name, scopes: Set(scope), bundleID: app.flatMap(BundleID.init),
+                    name: name, scopes: Set(scope),
+                    reach: AppReach(of: app.isEmpty ? nil : app.compactMap(BundleID.init)),
                     expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
                 print(try await keys.create(draft, by: .commandLine, now: now).secret)
             }
@@ -48,7 +51,7 @@ struct KeysCommand: AsyncParsableCommand {
             try await withKeys { keys, now in
                 var request = PageRequest(limit: 200)
                 repeat {
-                    let page = try await keys.keys(of: nil, request)
+                    let page = try await keys.keys(within: .all, request)
                     for listing in page.items { print(Self.line(listing, now)) }
                     request.cursor = page.nextCursor
                 } while request.cursor != nil
@@ -59,7 +62,7 @@ struct KeysCommand: AsyncParsableCommand {
             let key = listing.key
             return [
                 key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: now).rawValue,
-                key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.bundleID?.rawValue ?? "all apps",
+                key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.reach.text,
                 "used \(listing.lastUsedAt.map(RFC3339.text) ?? "never")",
                 "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name,
             ].joined(separator: "  ")

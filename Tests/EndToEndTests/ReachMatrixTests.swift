@@ -153,7 +153,7 @@ struct ReachMatrixTests {
             #"{"token": "ab", "event": "update", "contentState": {}, "sendAt": "2100-01-01T00:00:00Z"}"#)
         let channel = try await stage.api(
             "POST", "/v1/apps/\(apps[0])/development/channels", #"{"storagePolicy": "noMessageStored"}"#)
-        let bound = apps.count == 1 ? #", "bundleId": "\#(apps[0])""# : ""
+        let bound = #", "bundleIds": ["\#(apps.joined(separator: #"", ""#))"]"#
         let webhook = try await stage.api("POST", "/v1/webhooks", String(Self.hook.dropLast()) + bound + "}")
         let key = try await stage.api("POST", "/v1/keys", #"{"name": "\#(name)", "scopes": ["lookup"]\#(bound)}"#)
         return Thing(
@@ -191,10 +191,21 @@ struct ReachMatrixTests {
                 #expect(try await stage.api("GET", "/v1/webhooks/\(thing.webhook)").status == 200)
                 #expect(try await stage.api("GET", "/v1/keys/\(thing.key)").json["state"]?.string == "active")
             }
-            for call in Self.calls where !call.route.hasSuffix("/stream") {
-                let answer = try await caller(call.method, call.path(mine), call.body(mine))
-                #expect(answer.status != 403, "\(call.method) \(call.route): \(answer.text)")
-            }
+            try await covered(mine, by: caller)
+            let pair = try await stage.api(
+                "POST", "/v1/keys",
+                #"{"name": "p", "scopes": ["admin"], "bundleIds": ["\#(Stage.bundleID)", "\#(Self.other)"]}"#)
+            let team = HTTPCaller(url: stage.url, secret: try #require(pair.json["secret"]?.string, "\(pair.text)"))
+            let events = try await team("GET", "/v1/events").json["items"]?.items.compactMap { $0["key"]?.string }
+            #expect(Set(events ?? []) == ["mine", "theirs", "both"])
+            try await covered(both, by: team)
+        }
+    }
+
+    private func covered(_ thing: Thing, by caller: HTTPCaller) async throws {
+        for call in Self.calls where !call.route.hasSuffix("/stream") {
+            let answer = try await caller(call.method, call.path(thing), call.body(thing))
+            #expect(answer.status != 403, "\(call.method) \(call.route): \(answer.text)")
         }
     }
 

@@ -32,7 +32,7 @@ struct KeyUsesTests {
             throw Problem(.internalError, "not asked for here")
         }
 
-        func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+        func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
             Page(items: [], nextCursor: nil)
         }
 

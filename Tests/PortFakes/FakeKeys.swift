@@ -30,7 +30,7 @@ package struct FakeLedger: KeyLedger {
     package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
         try create(draft)
     }
-    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+    package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
         throw Unasked()
     }
     package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }

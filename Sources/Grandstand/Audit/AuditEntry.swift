@@ -88,18 +88,21 @@ package struct AuditFilter: Sendable, Hashable {
     package var actor: String?
     package var action: AuditAction?
     package var bundleID: BundleID?
+    /// Only entries of these apps.
+    package var reach: AppReach
     /// Entries at or after this.
     package var from: Date?
     /// Entries before this.
     package var to: Date?
 
     package init(
-        actor: String? = nil, action: AuditAction? = nil, bundleID: BundleID? = nil, from: Date? = nil,
-        to: Date? = nil
+        actor: String? = nil, action: AuditAction? = nil, bundleID: BundleID? = nil,
+        within reach: AppReach = .all, from: Date? = nil, to: Date? = nil
     ) {
         self.actor = actor
         self.action = action
         self.bundleID = bundleID
+        self.reach = reach
         self.from = from
         self.to = to
     }

@@ -5,14 +5,14 @@ package protocol KeyLedger: Sendable {
     /// Makes a key and returns its secret, the only time it is seen.
     ///
     /// - Throws: `app-not-found` for a key bound to an app that is not known; `invalid-request` for one with the scope
-    ///   `device` that is bound to none.
+    ///   `device` that is not bound to one.
     func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey
 
     /// Keys with their last use, the newest first.
     ///
-    /// - Parameter bundleID: only keys of this app; `nil`: all keys.
+    /// - Parameter reach: only keys that reach nothing beyond it.
     /// - Throws: `invalid-request` for a cursor that is none.
-    func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing>
+    func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing>
 
     func key(_ id: UUID) async throws -> KeyListing?
 
@@ -21,7 +21,7 @@ package protocol KeyLedger: Sendable {
     /// - Returns: whether there was such a key that was not revoked yet.
     func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Makes a key with the same name, scopes and app; the old one goes on until `overlapEnds`, or until it would have
+    /// Makes a key with the same name, scopes and apps; the old one goes on until `overlapEnds`, or until it would have
     /// expired anyway.
     ///
     /// - Returns: the new key; `nil` when there is no such key that is active and was not replaced yet.
@@ -36,21 +36,22 @@ package protocol KeyLedger: Sendable {
 package struct KeyDraft: Sendable, Hashable {
     package var name: String
     package var scopes: Set<APIKey.Scope>
-    package var bundleID: BundleID?
+    package var reach: AppReach
     package var expiresAt: Date?
 
-    package init(name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID? = nil, expiresAt: Date? = nil) {
+    package init(name: String, scopes: Set<APIKey.Scope>, reach: AppReach = .all, expiresAt: Date? = nil) {
         self.name = name
         self.scopes = scopes
-        self.bundleID = bundleID
+        self.reach = reach
         self.expiresAt = expiresAt
     }
 
-    /// Whether it lacks the app that it would ship in: whoever takes it out of one app must not reach another.
-    package var lacksApp: Bool { scopes.contains(.device) && bundleID == nil }
+    /// Whether it lacks the one app that it would ship in: whoever takes it out of one app must not reach another.
+    package var lacksApp: Bool { scopes.contains(.device) && reach.onlyApp == nil }
 
     /// What a refusal tells the caller of that.
-    package static let appRule = "A key with the scope device ships inside one app, so it is bound to it: name the app."
+    package static let appRule =
+        "A key with the scope device ships inside one app, so it is bound to it: name that app, and no other."
 }
 
 /// A key that was just made, with its secret.

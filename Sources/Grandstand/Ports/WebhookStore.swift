@@ -57,12 +57,12 @@ package protocol WebhookStore: Sendable {
 package struct WebhookFilter: Sendable, Hashable {
     /// Webhooks that tell of these only.
     package var topics: Set<WebhookTopic>
-    /// Webhooks of this app only; `nil`: all.
-    package var bundleID: BundleID?
+    /// Webhooks that hear of nothing beyond this.
+    package var reach: AppReach
 
-    package init(topics: Set<WebhookTopic> = Set(WebhookTopic.allCases), bundleID: BundleID? = nil) {
+    package init(topics: Set<WebhookTopic> = Set(WebhookTopic.allCases), within reach: AppReach = .all) {
         self.topics = topics
-        self.bundleID = bundleID
+        self.reach = reach
     }
 }
 

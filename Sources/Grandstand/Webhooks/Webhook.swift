@@ -52,18 +52,18 @@ package struct WebhookDraft: Sendable, Hashable {
     package var description: String?
     /// In the order of `WebhookTopic.allCases`, each once.
     package var topics: [WebhookTopic]
-    /// Only what concerns this app; `nil`: all.
-    package var bundleID: BundleID?
+    /// Only what concerns these apps, and no other.
+    package var reach: AppReach
     package var isEnabled: Bool
 
     package init(
-        url: WebhookURL, description: String? = nil, topics: Set<WebhookTopic>, bundleID: BundleID? = nil,
+        url: WebhookURL, description: String? = nil, topics: Set<WebhookTopic>, reach: AppReach = .all,
         isEnabled: Bool = true
     ) {
         self.url = url
         self.description = description
         self.topics = WebhookTopic.allCases.filter(topics.contains)
-        self.bundleID = bundleID
+        self.reach = reach
         self.isEnabled = isEnabled
     }
 }

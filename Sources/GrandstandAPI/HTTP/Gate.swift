@@ -92,10 +92,10 @@ extension APIContext {
     /// Whether the request's key is of the kind that lies in apps, where strangers read it.
     var isOfClientApp: Bool { key?.isForClientApps ?? true }
 
-    /// - Parameter bundleID: whose it is; `nil`: no single app's, and so only within a reach without limits.
+    /// - Parameter other: what the thing that is asked for reaches itself.
     /// - Throws: `forbidden`.
-    func requireCover(of bundleID: BundleID?) throws(Problem) {
-        guard reach == .all || bundleID.map(reach.covers) ?? false else { throw reach.refusal }
+    func requireCover(of other: AppReach) throws(Problem) {
+        guard reach.covers(other) else { throw reach.refusal }
     }
 }
 

@@ -12,7 +12,7 @@ struct WebhookView: JSONWritable, Sendable {
             object.member("url", draft.url.rawValue)
             object.member("description", draft.description)
             object.member("topics", draft.topics.map(\.rawValue))
-            object.member("bundleId", draft.bundleID?.rawValue)
+            object.members(of: draft.reach)
             object.member("enabled", draft.isEnabled)
             object.member("reason", webhook.reason)
             object.member("failingSince", webhook.failingSince)

@@ -17,14 +17,11 @@ struct AuditRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
-        var filter = AuditFilter(
+        let filter = AuditFilter(
             actor: query["actor"], action: try query.choice("action"),
-            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
-            to: try query.date("to"))
-        if let bound = context.key?.bundleID {
-            if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
-            filter.bundleID = bound
-        }
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), within: context.reach,
+            from: try query.date("from"), to: try query.date("to"))
+        if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
         return .json(try await log.entries(where: filter, try query.page()))
     }
 }

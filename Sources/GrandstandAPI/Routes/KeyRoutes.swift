@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// `/v1/keys`: who may call. A key that is bound to an app manages that app's keys only.
+/// `/v1/keys`: who may call. A key that is bound to apps manages keys that reach no other.
 struct KeyRoutes: Sendable {
     let ledger: any KeyLedger
     let now: @Sendable () -> Date
@@ -22,7 +22,7 @@ struct KeyRoutes: Sendable {
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
         let draft = try KeyDraft(body: try await request.json(), now: now())
-        try context.requireCover(of: draft.bundleID)
+        try context.requireCover(of: draft.reach)
         return .json(
             IssuedKeyView(issued: try await ledger.create(draft, by: context.actor, now: now()), now: now()),
             status: .created)
@@ -30,7 +30,7 @@ struct KeyRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let page = try context.query.page()
-        let listings = try await ledger.keys(of: context.key?.bundleID, page)
+        let listings = try await ledger.keys(within: context.reach, page)
         let now = now()
         return .json(
             Page(items: listings.items.map { KeyView(listing: $0, now: now) }, nextCursor: listings.nextCursor))
@@ -68,7 +68,7 @@ struct KeyRoutes: Sendable {
         guard let listing = try await ledger.key(id) else {
             throw Problem(.keyNotFound, "There is no key \(id.uuidString.lowercased()).")
         }
-        try context.requireCover(of: listing.key.bundleID)
+        try context.requireCover(of: listing.key.reach)
         return listing
     }
 }
@@ -78,7 +78,7 @@ extension KeyDraft {
     init(body: JSONValue, now: Date) throws(Problem) {
         var fields = JSONFields(body)
         let name = fields.text("name", required: true)
-        let bundleID = fields.read("bundleId", BundleID.rule, BundleID.init)
+        let reach = fields.reach()
         let expiresAt = fields.date("expiresAt")
         if let expiresAt, expiresAt <= now { fields.fault("expiresAt", "A time to come was expected.") }
         var scopes: Set<APIKey.Scope> = []
@@ -89,7 +89,7 @@ extension KeyDraft {
             }
             scopes.insert(scope)
         }
-        let draft = KeyDraft(name: name ?? "", scopes: scopes, bundleID: bundleID, expiresAt: expiresAt)
+        let draft = KeyDraft(name: name ?? "", scopes: scopes, reach: reach, expiresAt: expiresAt)
         if draft.lacksApp { fields.fault("bundleId", KeyDraft.appRule) }
         try fields.finish()
         self = draft
@@ -110,7 +110,7 @@ struct KeyView: JSONWritable {
         object.member("id", key.id)
         object.member("name", key.name)
         object.member("scopes", key.scopes.map(\.rawValue).sorted())
-        object.member("bundleId", key.bundleID?.rawValue)
+        object.members(of: key.reach)
         object.member("prefix", key.prefix)
         object.member("state", key.state(at: now).rawValue)
         object.member("createdAt", key.createdAt)

@@ -32,7 +32,7 @@ struct WebhookRoutes: Sendable {
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let filter = WebhookFilter(
             topics: Set(WebhookTopic.allCases.filter { context.key?.hears($0) ?? false }),
-            bundleID: context.key?.bundleID)
+            within: context.reach)
         let page = try await webhooks.webhooks(where: filter, try context.query.page())
         return .json(Page(items: page.items.map { WebhookView(webhook: $0) }, nextCursor: page.nextCursor))
     }
@@ -84,8 +84,8 @@ struct WebhookRoutes: Sendable {
 
     /// Reads a body; what the key may not hear of, it cannot have posted either.
     private func draft(_ body: JSONValue, _ context: APIContext) throws(Problem) -> WebhookDraft {
-        let draft = try WebhookDraft(body, networks: networks, boundTo: context.key?.bundleID)
-        if let bundleID = draft.bundleID { try context.requireCover(of: bundleID) }
+        let draft = try WebhookDraft(body, networks: networks, boundTo: context.reach)
+        try context.requireCover(of: draft.reach)
         for topic in draft.topics where !(context.key?.hears(topic) ?? false) {
             let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(
@@ -99,11 +99,11 @@ struct WebhookRoutes: Sendable {
 extension WebhookStore {
     /// The webhook in the path.
     ///
-    /// - Throws: `webhook-not-found`; `forbidden` for a key that may not hear of all its topics, or of its app.
+    /// - Throws: `webhook-not-found`; `forbidden` for a key that may not hear of all its topics, or of its apps.
     func webhook(for context: APIContext) async throws -> Webhook {
         let id = try context.id(orThrow: .webhookNotFound)
         guard let webhook = try await webhook(id) else { throw Problem.webhookNotFound(id) }
-        try context.requireCover(of: webhook.draft.bundleID)
+        try context.requireCover(of: webhook.draft.reach)
         guard webhook.draft.topics.allSatisfy({ context.key?.hears($0) ?? false }) else {
             throw Problem(.forbidden, "The key \(context.key?.name ?? "") may not hear of all this webhook tells of.")
         }
@@ -119,17 +119,18 @@ extension Problem {
 
 extension WebhookDraft {
     /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`.
-    init(_ body: JSONValue, networks: NetworkGuard, boundTo bound: BundleID?) throws(Problem) {
+    init(_ body: JSONValue, networks: NetworkGuard, boundTo bound: AppReach) throws(Problem) {
         var fields = JSONFields(body)
         let url = Self.url(&fields, networks)
         let description = fields.text("description")
         let topics = Self.topics(&fields)
-        let bundleID = fields.read("bundleId", BundleID.rule, BundleID.init)
+        let reach = fields.reach()
         let isEnabled = fields.flag("enabled") ?? true
         try fields.finish()
         guard let url else { throw Problem(.invalidRequest, WebhookURL.rule) }
         self.init(
-            url: url, description: description, topics: topics, bundleID: bundleID ?? bound, isEnabled: isEnabled)
+            url: url, description: description, topics: topics, reach: reach == .all ? bound : reach,
+            isEnabled: isEnabled)
     }
 
     private static func url(_ fields: inout JSONFields, _ networks: NetworkGuard) -> WebhookURL? {

@@ -11,11 +11,11 @@ struct Visit: Sendable {
     let parameters: Parameters
     let now: Date
 
-    /// The app a list is narrowed to: what was asked for, or what the key is bound to.
+    /// The app a list is narrowed to, if one was asked for.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func chosenApp() throws(Problem) -> BundleID? {
-        guard let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init) else { return key.bundleID }
+        guard let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init) else { return nil }
         try requireCover(of: bundleID)
         return bundleID
     }

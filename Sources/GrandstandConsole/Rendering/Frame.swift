@@ -27,7 +27,7 @@ struct Visitor: Sendable {
     }
 
     let keyName: String
-    /// The one app the key is for.
+    /// The apps the key is for; `nil`: all.
     let boundTo: String?
     /// Pages the key's scopes open.
     let links: [Link]
@@ -35,7 +35,7 @@ struct Visitor: Sendable {
     /// - Parameter path: of the page that is shown.
     init(key: APIKey, path: String) {
         keyName = key.name
-        boundTo = key.bundleID?.rawValue
+        boundTo = key.reach == .all ? nil : key.reach.text
         let all: [(label: String, href: String, scope: APIKey.Scope)] = [
             ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
             ("Apps", ConsolePath.apps, .operate),

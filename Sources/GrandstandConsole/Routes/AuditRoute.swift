@@ -9,7 +9,7 @@ struct AuditRoute: Sendable {
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let filter = AuditFilter(
             actor: visit.query["actor"], action: try visit.query.choice("action"), bundleID: try visit.chosenApp(),
-            from: try visit.query.date("from"), to: try visit.query.date("to"))
+            within: visit.reach, from: try visit.query.date("from"), to: try visit.query.date("to"))
         return .page(AuditTrail(try await log.entries(where: filter, visit.page), filter, visit))
     }
 }

@@ -23,6 +23,7 @@ package struct PostgresAuditLog: AuditLog {
                 and (\(filter.action?.rawValue)::text is null
                     or action = \(filter.action?.rawValue)::text::audit_action)
                 and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
+                and (\(filter.reach.topics)::text[] is null or lower(bundle_id) = any(\(filter.reach.topics)))
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
                 and (\(before)::bigint is null or id < \(before))

@@ -152,8 +152,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
 
     package func keys() async throws -> [APIKey] { try await store.keys() }
 
-    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
-        try await store.keys(of: bundleID, page)
+    package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
+        try await store.keys(within: reach, page)
     }
 
     package func key(_ id: UUID) async throws -> KeyListing? { try await store.key(id) }

@@ -6,7 +6,7 @@ extension PostgresKeyStore: KeyLedger {
     package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
         guard !draft.lacksApp else { throw Problem(.invalidRequest, KeyDraft.appRule) }
         var draft = draft
-        draft.bundleID = try await registered(draft.bundleID)
+        draft.reach = try await registered(draft.reach)
         let issued = Self.issue(draft, now: now)
         try await database.transaction { connection in
             try await Self.insert(issued, .keyCreated, AuditRows(by: actor, at: now), on: connection)
@@ -14,7 +14,7 @@ extension PostgresKeyStore: KeyLedger {
         return issued
     }
 
-    package func keys(of bundleID: BundleID?, _ page: PageRequest) async throws -> Page<KeyListing> {
+    package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = try cursor.map { cursor throws(Problem) in
             guard let id = UUID(uuidString: cursor.key) else { throw TimeCursor.refusal }
@@ -23,7 +23,7 @@ extension PostgresKeyStore: KeyLedger {
         let rows = try await database.query(
             """
             \(Self.listing)
-            where (\(bundleID?.topic)::text is null or lower(k.bundle_id) = \(bundleID?.topic)::text)
+            where \(ReachColumns.isWithin(reach, of: "k"))
                 and (\(cursor?.date)::timestamptz is null
                     or (k.created_at, k.id) < (\(cursor?.date)::timestamptz, \(cursorID)::uuid))
             order by k.created_at desc, k.id desc limit \(page.limit + 1)
@@ -50,7 +50,7 @@ extension PostgresKeyStore: KeyLedger {
             guard let old = try rows.first.map(Self.key) else { return nil }
             // A key that is to expire passes its time on: rotating does not prolong what somebody limited.
             let issued = Self.issue(
-                KeyDraft(name: old.name, scopes: old.scopes, bundleID: old.bundleID, expiresAt: old.expiresAt), now: now
+                KeyDraft(name: old.name, scopes: old.scopes, reach: old.reach, expiresAt: old.expiresAt), now: now
             )
             try await Self.insert(issued, .keyRotated, AuditRows(by: actor, at: now), on: connection)
             try await connection.query(
@@ -76,7 +76,7 @@ extension PostgresKeyStore: KeyLedger {
     private static func issue(_ draft: KeyDraft, now: Date) -> IssuedKey {
         let secret = makeSecret()
         let key = APIKey(
-            id: UUID(), name: draft.name, scopes: draft.scopes, bundleID: draft.bundleID,
+            id: UUID(), name: draft.name, scopes: draft.scopes, reach: draft.reach,
             prefix: String(secret.prefix(9)), createdAt: now, revokedAt: nil, expiresAt: draft.expiresAt)
         return IssuedKey(key: key, secret: secret)
     }
@@ -89,17 +89,20 @@ extension PostgresKeyStore: KeyLedger {
         try await connection.query(
             """
             with created as (
-                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, created_at, expires_at)
+                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, apps, created_at,
+                    expires_at)
                 values (\(key.id), \(key.name), \(SecretHash(of: issued.secret).bytes), \(key.prefix),
-                    \(scopeNames)::text[]::key_scope[], \(key.bundleID?.rawValue), \(key.createdAt), \(key.expiresAt))
+                    \(scopeNames)::text[]::key_scope[], \(ReachColumns.first(key.reach)),
+                    \(ReachColumns.all(key.reach)), \(key.createdAt), \(key.expiresAt))
             )
             \(audit.insert(
-                action, .init(bundleID: key.bundleID), reason: "\(key.name) (\(key.prefix)…): \(scopeNames)"))
+                action, .init(bundleID: key.reach.onlyApp),
+                reason: "\(key.name) (\(key.prefix)…): \(scopeNames), \(key.reach.text)"))
             """)
     }
 
     private static let listing: PostgresQuery = """
-        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, k.bundle_id, k.prefix, k.created_at,
+        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, \(ReachColumns.columns("k")), k.prefix, k.created_at,
             k.revoked_at, k.expires_at, k.replaced_by, u.used_at
         from api_keys k left join api_key_uses u on u.key = k.id
         """

@@ -13,18 +13,19 @@ package struct PostgresKeyStore: KeyStore {
         name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
     ) async throws -> (key: APIKey, secret: String) {
         let issued = try await create(
-            KeyDraft(name: name, scopes: scopes, bundleID: bundleID), by: actor, now: Date())
+            KeyDraft(name: name, scopes: scopes, reach: AppReach(of: bundleID.map { [$0] })), by: actor, now: Date())
         return (issued.key, issued.secret)
     }
 
-    /// The app's bundle ID as it was registered; `nil` for a key that is bound to none.
-    func registered(_ bundleID: BundleID?) async throws -> BundleID? {
-        guard let bundleID else { return nil }
-        let rows = try await database.query("select bundle_id from apps where topic = \(bundleID.topic)")
-        guard let row = rows.first else {
-            throw Problem(.appNotFound, "There is no app \(bundleID). Register it first, or leave the app out.")
-        }
-        return try row.word("bundle_id")
+    /// The apps' bundle IDs as they were registered.
+    ///
+    /// - Throws: `app-not-found`.
+    func registered(_ reach: AppReach) async throws -> AppReach {
+        guard let apps = reach.apps else { return .all }
+        return .only(
+            try await ReachColumns.registered(apps, on: database) { missing in
+                Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
+            })
     }
 
     package func authenticate(_ secret: String) async throws -> APIKey? {
@@ -66,14 +67,14 @@ package struct PostgresKeyStore: KeyStore {
             let rows = try await connection.query(
                 """
                 update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null
-                returning name, prefix, bundle_id
+                returning name, prefix, \(ReachColumns.columns("api_keys"))
                 """)
             guard let row = rows.first else { return false }
             let name: String = try row.decode("name")
             let prefix: String = try row.decode("prefix")
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
-                    .keyRevoked, .init(bundleID: try row.optionalWord("bundle_id")), reason: "\(name) (\(prefix)…)"))
+                    .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp), reason: "\(name) (\(prefix)…)"))
             return true
         }
     }
@@ -86,8 +87,8 @@ package struct PostgresKeyStore: KeyStore {
     private static let isValid: PostgresQuery = "revoked_at is null and (expires_at is null or expires_at > now())"
 
     static let selection: PostgresQuery = """
-        select id, name, secret_hash, scopes::text[] as scopes, bundle_id, prefix, created_at, revoked_at, expires_at,
-            replaced_by
+        select id, name, secret_hash, scopes::text[] as scopes, \(ReachColumns.columns("api_keys")), prefix, created_at, revoked_at,
+            expires_at, replaced_by
         from api_keys
         """
 
@@ -95,7 +96,7 @@ package struct PostgresKeyStore: KeyStore {
         let scopes: [String] = try row.decode("scopes")
         return APIKey(
             id: try row.decode("id"), name: try row.decode("name"),
-            scopes: Set(scopes.compactMap(APIKey.Scope.init)), bundleID: try row.optionalWord("bundle_id"),
+            scopes: Set(scopes.compactMap(APIKey.Scope.init)), reach: try ReachColumns.read(row),
             prefix: try row.decode("prefix"), createdAt: try row.decode("created_at"),
             revokedAt: try row.decode("revoked_at"), expiresAt: try row.decode("expires_at"),
             replacedBy: try row.decode("replaced_by"))

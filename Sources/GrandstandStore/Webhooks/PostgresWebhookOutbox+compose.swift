@@ -11,19 +11,19 @@ extension PostgresWebhookOutbox {
             let taken = try await connection.pipeline([
                 Self.takeNotes(limit), Self.takeSettlements(limit),
                 """
-                select id, bundle_id from webhooks
+                select id, \(ReachColumns.columns("webhooks")) from webhooks
                 where state = 'enabled' and \(WebhookTopic.broadcastSettled.rawValue)::text::webhook_topic = any(topics)
                 """,
             ])
             var messages = try taken[0].map(Self.message)
             let broadcasts = Set(try taken[1].map { try $0.decode(UUID.self, "broadcast_id") })
             let listeners = try taken[2].map { row in
-                (webhook: try row.decode(UUID.self, "id"), app: try row.decode(String?.self, "bundle_id"))
+                (webhook: try row.decode(UUID.self, "id"), reach: try ReachColumns.read(row))
             }
             if !broadcasts.isEmpty, !listeners.isEmpty {
                 for row in try await connection.query(Self.settled(Array(broadcasts), now)) {
-                    let app: String? = try row.decode("app")
-                    let webhooks = listeners.filter { $0.app == nil || $0.app == app }.map(\.webhook)
+                    let apps = try Self.apps(of: row)
+                    let webhooks = listeners.filter { $0.reach.covers(eventOf: apps) }.map(\.webhook)
                     messages.append(try Self.settledMessage(row, webhooks))
                 }
             }
@@ -95,23 +95,18 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// Those of the broadcasts, not of single pushes, none of whose deliveries is left, with the app whom each concerns; in order, so that two
+    /// Those of the broadcasts, not of single pushes, none of whose deliveries is left, with the apps each concerns; in order, so that two
     /// that tell of the same broadcasts do not wait for each other.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
-        select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.app,
+        select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.sent_to, u.audiences,
             coalesce(t.settled_at, \(now)) as settled_at, c.states, c.counts, r.reasons, r.reason_counts
         from broadcasts b
         cross join lateral (
-            -- An event concerns one app while all its audiences are that one, and so does what was sent.
-            select max(d.settled_at) as settled_at, case
-                when b.event_key is null and count(distinct l.bundle_id) = 1 then min(l.bundle_id)
-                when count(l.bundle_id) = count(l.bundle_id) filter (where l.bundle_id = p.app) then p.app end as app
-            from (
-                select case when count(distinct u.bundle_id) = 1 then min(u.bundle_id) end as app
-                from audiences u where u.event_key = b.event_key) p
-            left join (deliveries d join lanes l on l.id = d.lane) on d.broadcast_id = b.id
-            group by p.app) t
+            select max(d.settled_at) as settled_at, array_agg(distinct l.bundle_id) as sent_to
+            from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id) t
+        cross join lateral (
+            select array_agg(distinct bundle_id) as audiences from audiences where event_key = b.event_key) u
         cross join lateral (
             select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
                 select state, count(*) as n from deliveries where broadcast_id = b.id group by state) s) c
@@ -125,6 +120,14 @@ extension PostgresWebhookOutbox {
             and not exists (select from deliveries d where d.broadcast_id = b.id and d.settled_at is null)
         order by b.id
         """
+    }
+
+    /// The apps that a broadcast concerns: those of its event's audiences, and those it was sent to. One of an event that
+    /// has no audience left concerns no app in particular.
+    private static func apps(of row: PostgresRow) throws -> [BundleID] {
+        let audiences = try row.decode([String]?.self, "audiences") ?? []
+        if audiences.isEmpty, try row.decode(String?.self, "event_key") != nil { return [] }
+        return (audiences + (try row.decode([String]?.self, "sent_to") ?? [])).compactMap(BundleID.init)
     }
 
     private static func settledMessage(_ row: PostgresRow, _ webhooks: [UUID]) throws -> Message? {

@@ -14,14 +14,15 @@ package struct PostgresWebhookStore: WebhookStore {
     ) async throws -> (webhook: Webhook, secret: WebhookSecret) {
         let secret = WebhookSecret.random()
         let webhook = try await database.transaction { connection in
-            let bundleID = try await Self.registered(draft.bundleID, on: connection)
-            try await Self.refuseTooMany(for: bundleID, on: connection)
+            let reach = try await Self.registered(draft.reach, on: connection)
+            try await Self.refuseTooMany(for: reach, on: connection)
             let row = try await connection.query(
                 """
-                insert into webhooks (id, url, description, topics, bundle_id, state, secret, created_at, updated_at)
+                insert into webhooks (id, url, description, topics, bundle_id, apps, state, secret,
+                    created_at, updated_at)
                 values (gen_random_uuid(), \(draft.url.rawValue), \(draft.description),
-                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(bundleID?.rawValue),
-                    \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
+                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.first(reach)),
+                    \(ReachColumns.all(reach)), \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
                 returning \(Self.columns)
                 """
             ).first
@@ -36,12 +37,12 @@ package struct PostgresWebhookStore: WebhookStore {
         _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> Webhook? {
         try await database.transaction { connection in
-            let bundleID = try await Self.registered(draft.bundleID, on: connection)
-            let known = try await connection.query("select bundle_id from webhooks where id = \(id)")
-            guard let old = known.first else { return nil }
-            let isAnothers = try old.decode(String?.self, "bundle_id") != bundleID?.rawValue
+            let reach = try await Self.registered(draft.reach, on: connection)
+            let known = try await connection.query(
+                "select \(ReachColumns.columns("webhooks")) from webhooks where id = \(id)")
+            guard let old = try known.first.map(ReachColumns.read) else { return nil }
             // One that stays where it is may stay, however many there are.
-            if isAnothers { try await Self.refuseTooMany(for: bundleID, on: connection) }
+            if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
             let present = try await connection.query(
                 "select version from webhooks where id = \(id) for no key update")
             try condition.check(try present.first?.decode("version"))
@@ -49,7 +50,7 @@ package struct PostgresWebhookStore: WebhookStore {
                 """
                 update webhooks set url = \(draft.url.rawValue), description = \(draft.description),
                     topics = \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
-                    bundle_id = \(bundleID?.rawValue),
+                    bundle_id = \(ReachColumns.first(reach)), apps = \(ReachColumns.all(reach)),
                     reason = case when \(draft.isEnabled) then null else reason end,
                     failing_since = case when \(draft.isEnabled) and state = 'disabled' then null
                         else failing_since end,
@@ -106,7 +107,7 @@ package struct PostgresWebhookStore: WebhookStore {
             """
             select \(Self.columns) from webhooks
             where topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
-                and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
+                and \(ReachColumns.isWithin(filter.reach, of: "webhooks"))
                 and (\(cursorID)::uuid is null or (created_at, id) > (\(cursor?.date), \(cursorID)))
             order by created_at, id limit \(page.limit + 1)
             """)
@@ -115,34 +116,42 @@ package struct PostgresWebhookStore: WebhookStore {
         }
     }
 
-    /// The app's bundle ID as it was registered; `nil` for a webhook of all apps.
-    private static func registered(
-        _ bundleID: BundleID?, on connection: PostgresConnection
-    ) async throws -> BundleID? {
-        guard let bundleID else { return nil }
-        let rows = try await connection.query(
-            "select bundle_id from apps where topic = \(bundleID.topic) for key share")
-        guard let row = rows.first else {
-            throw Problem(
-                .invalidRequest, "The webhook is for an app that is not registered.",
-                errors: [FieldError(pointer: "/bundleId", detail: "There is no app \(bundleID). Register it first.")])
-        }
-        return try row.word("bundle_id")
+    /// The apps' bundle IDs as they were registered.
+    private static func registered(_ reach: AppReach, on connection: PostgresConnection) async throws -> AppReach {
+        guard let apps = reach.apps else { return .all }
+        let pointer = apps.count == 1 ? "/bundleId" : "/bundleIds"
+        return .only(
+            try await ReachColumns.registered(apps, on: connection) { missing in
+                Problem(
+                    .invalidRequest, "The webhook is for an app that is not registered.",
+                    errors: [FieldError(pointer: pointer, detail: "There is no app \(missing). Register it first.")])
+            })
     }
 
     /// Holds a lock until the commit, so that two that come together are counted one after the other. The app is locked
     /// before it, as whoever removes an app and its webhooks does.
-    private static func refuseTooMany(for bundleID: BundleID?, on connection: PostgresConnection) async throws {
+    ///
+    /// - Parameter id: of one that is not counted.
+    private static func refuseTooMany(
+        for reach: AppReach, besides id: UUID? = nil, on connection: PostgresConnection
+    ) async throws {
         try await connection.query("lock table webhooks in share row exclusive mode")
         let rows = try await connection.query(
-            "select count(*) as n from webhooks where bundle_id is not distinct from \(bundleID?.rawValue)::text")
-        let count = try rows.first?.decode(Int.self, "n") ?? 0
-        guard count >= Webhook.limit else { return }
-        let whose = bundleID.map { "The app \($0) has" } ?? "There are"
+            """
+            select r.app, count(*) as n from webhooks w
+            left join lateral unnest(reach_of(w.bundle_id, w.apps)) as r(app) on true
+            where w.id is distinct from \(id)::uuid
+                and (r.app = any(\(ReachColumns.all(reach))::text[])
+                    or \(ReachColumns.all(reach))::text[] is null and r.app is null)
+            group by r.app having count(*) >= \(Webhook.limit) order by r.app limit 1
+            """)
+        guard let row = rows.first else { return }
+        let app: String? = try row.decode("app")
+        let whose = app.map { "The app \($0) has" } ?? "There are"
         throw Problem(
             .webhookLimit,
-            "\(whose) \(count) webhooks\(bundleID == nil ? " for all apps" : ""), as many as there may be. Delete one, or "
-                + "have one receiver pass its messages on.",
+            "\(whose) \(try row.decode(Int.self, "n")) webhooks\(app == nil ? " for all apps" : ""), as many as there may "
+                + "be. Delete one, or have one receiver pass its messages on.",
             members: [("limit", .integer(Webhook.limit))])
     }
 
@@ -158,13 +167,13 @@ package struct PostgresWebhookStore: WebhookStore {
         _ action: AuditAction, _ webhook: Webhook, by actor: AuditActor, now: Date
     ) -> PostgresQuery {
         AuditRows(by: actor, at: now).insert(
-            action, .init(bundleID: webhook.draft.bundleID),
+            action, .init(bundleID: webhook.draft.reach.onlyApp),
             reason: "\(webhook.id.uuidString.lowercased()) \(webhook.draft.url.origin)")
     }
 
     static let columns: PostgresQuery = """
-        id, url, description, topics::text[] as topics, bundle_id, state, reason, failing_since, previous_secret_until,
-        created_at, updated_at, version
+        id, url, description, topics::text[] as topics, \(ReachColumns.columns("webhooks")), state, reason,
+        failing_since, previous_secret_until, created_at, updated_at, version
         """
 
     static func webhook(_ row: PostgresRow) throws -> Webhook {
@@ -174,7 +183,7 @@ package struct PostgresWebhookStore: WebhookStore {
             id: try row.decode("id"),
             draft: WebhookDraft(
                 url: try row.word("url"), description: try row.decode("description"),
-                topics: Set(topics.compactMap(WebhookTopic.init)), bundleID: try row.optionalWord("bundle_id"),
+                topics: Set(topics.compactMap(WebhookTopic.init)), reach: try ReachColumns.read(row),
                 isEnabled: state == .enabled),
             state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
             previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),

@@ -251,7 +251,8 @@ private let keys: FakeKeys = {
     let id = UUID()
     func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
         APIKey(
-            id: id, name: "k", scopes: [scope], bundleID: BundleID(rawValue: bundleID), prefix: "gs_",
+            id: id, name: "k", scopes: [scope], reach: AppReach(of: BundleID(rawValue: bundleID).map { [$0] }),
+            prefix: "gs_",
             createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
     }
     return FakeKeys([

@@ -70,8 +70,8 @@ struct AuditRouteTests {
     }
 
     @Test func `a key of one app reads of that app only, asked for or not`() async throws {
-        let world = Self.world(AuditFilter(bundleID: Sample.stadium))
-        for query in ["", "?bundleId=com.example.Stadium", "?bundleId=com.example.stadium"] {
+        for (query, asked) in [("", nil), ("?bundleId=com.example.Stadium", Sample.stadium)] {
+            let world = Self.world(AuditFilter(bundleID: asked, within: .only([Sample.stadium])))
             #expect(try await world("GET", Self.path + query, as: "gs_stadium").status == 200, "\(query)")
         }
         let other = try await RouteWorld()("GET", Self.path + "?bundleId=com.example.Other", as: "gs_stadium")

@@ -14,6 +14,11 @@ struct KeyRouteTests {
         (#"{"name": "x", "scopes": ["lookup"], "secret": "mine"}"#, "/secret"),
         (#"{"name": "x", "scopes": ["device"]}"#, "/bundleId"),
         (#"{"name": "x", "scopes": ["admin", "device"]}"#, "/bundleId"),
+        (#"{"name": "x", "scopes": ["device"], "bundleIds": ["com.example.A", "com.example.B"]}"#, "/bundleId"),
+        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": []}"#, "/bundleIds"),
+        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "!"]}"#, "/bundleIds/1"),
+        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]}"#, "/bundleIds/1"),
+        (#"{"name": "x", "scopes": ["lookup"], "bundleId": "a.b", "bundleIds": ["a.b"]}"#, "/bundleIds"),
     ])
     func `what is wrong with a key is told with its place`(body: String, pointer: String) async throws {
         let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
@@ -33,6 +38,17 @@ struct KeyRouteTests {
         for (method, path) in [("GET", path), ("DELETE", path), ("POST", path + "/rotations")] {
             #expect(try await world(method, path, as: "gs_stadium_admin").slug == "forbidden", "\(method)")
         }
+        let pair = Array(
+            #"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.Stadium", "com.example.Other"]}"#.utf8)
+        #expect(try await world("POST", "/v1/keys", pair, as: "gs_stadium_admin").slug == "forbidden")
+        world.ledger.create = { draft in
+            let reach = AppReach.only([Sample.stadium, Sample.other])
+            guard draft.reach == reach, let pair = RouteWorld.keys["gs_pair_admin"] else { throw Unasked() }
+            return IssuedKey(key: pair, secret: "gs_new")
+        }
+        let made = try await world("POST", "/v1/keys", pair, as: "gs_pair_admin")
+        #expect(made.status == 201)
+        #expect(made.json["bundleIds"] as? [String] == ["com.example.Other", "com.example.Stadium"])
         let draft = Array(#"{"name": "x", "scopes": ["lookup"]}"#.utf8)
         #expect(try await world("POST", "/v1/keys", draft, as: "gs_stadium_admin").slug == "forbidden")
     }

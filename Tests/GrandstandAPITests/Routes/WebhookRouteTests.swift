@@ -17,7 +17,7 @@ struct WebhookRouteTests {
     /// Without its last brace: a new one's secret follows.
     private static let shape =
         #"{"id":"11111111-2222-4333-8444-555555555555","url":"https://hooks.example.com/x","description":null,"#
-        + #""topics":["broadcast.settled"],"bundleId":null,"enabled":true,"reason":null,"failingSince":null,"#
+        + #""topics":["broadcast.settled"],"bundleId":null,"bundleIds":null,"enabled":true,"reason":null,"failingSince":null,"#
         + #""previousSecretUntil":null,"createdAt":"2026-11-21T20:45:00.000Z","updatedAt":"2026-11-21T20:45:00.000Z""#
 
     private static func world(_ webhook: Webhook = Sample.webhook()) -> RouteWorld {
@@ -109,7 +109,7 @@ struct WebhookRouteTests {
         let other = Self.body(Self.https, #""topics": ["quota.level"], "bundleId": "com.example.Other""#)
         #expect(try await world("POST", Self.path, other, as: "gs_stadium").status == 403)
         world.webhooks.make = { draft in
-            guard draft.bundleID == Sample.stadium else { throw Unasked() }
+            guard draft.reach == .only([Sample.stadium]) else { throw Unasked() }
             return (Sample.webhook(), Self.secret)
         }
         #expect(try await world("POST", Self.path, Self.draft, as: "gs_stadium").status == 201)
@@ -135,24 +135,25 @@ struct WebhookRouteTests {
 
     @Test(
         arguments: [
-            ("gs_admin", Set(WebhookTopic.allCases), nil),
-            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest], nil),
+            ("gs_admin", Set(WebhookTopic.allCases), .all),
+            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest], .all),
             (
                 "gs_operate",
                 [
                     .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff,
                     .tokensRefused, .webhookTest,
                 ],
-                nil
+                .all
             ),
-            ("gs_stadium", Set(WebhookTopic.allCases), Sample.stadium),
-        ] as [(String, Set<WebhookTopic>, BundleID?)])
+            ("gs_stadium", Set(WebhookTopic.allCases), .only([Sample.stadium])),
+            ("gs_pair_admin", Set(WebhookTopic.allCases), .only([Sample.stadium, Sample.other])),
+        ] as [(String, Set<WebhookTopic>, AppReach)])
     func `a list has what its reader may hear of`(
-        secret: String, topics: Set<WebhookTopic>, bundleID: BundleID?
+        secret: String, topics: Set<WebhookTopic>, reach: AppReach
     ) async throws {
         var world = RouteWorld()
         world.webhooks.list = { filter, page in
-            guard filter == WebhookFilter(topics: topics, bundleID: bundleID),
+            guard filter == WebhookFilter(topics: topics, within: reach),
                 page == PageRequest(limit: 2, cursor: "c")
             else { throw Unasked() }
             return Page(items: [], nextCursor: nil)

@@ -40,22 +40,23 @@ struct RouteWorld {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin and device,
-    /// and `gs_stadium_admin`; `gs_device` is of this app, too, as such keys are.
+    /// and `gs_stadium_admin`; `gs_pair_admin` of this app and another; `gs_device` is of this app, too, as such keys are.
     static let keys: [String: APIKey] = {
-        let stadium = BundleID(rawValue: "com.example.Stadium")
+        let stadium = AppReach.only([Sample.stadium])
         var keys = [
             "gs_stadium": key([.lookup, .organise, .operate], of: stadium),
             "gs_stadium_admin": key([.admin], of: stadium),
+            "gs_pair_admin": key([.admin], of: .only([Sample.stadium, Sample.other])),
         ]
         for scope in APIKey.Scope.allCases {
-            keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : nil)
+            keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : .all)
         }
         return keys
     }()
 
-    private static func key(_ scopes: Set<APIKey.Scope>, of bundleID: BundleID? = nil) -> APIKey {
+    private static func key(_ scopes: Set<APIKey.Scope>, of reach: AppReach = .all) -> APIKey {
         APIKey(
-            id: UUID(), name: "test", scopes: scopes, bundleID: bundleID, prefix: "gs_", createdAt: now, revokedAt: nil)
+            id: UUID(), name: "test", scopes: scopes, reach: reach, prefix: "gs_", createdAt: now, revokedAt: nil)
     }
 
     /// Live views that nobody feeds.

@@ -55,11 +55,12 @@ enum Sample {
             createdAt: RouteWorld.now, updatedAt: RouteWorld.now, version: 3)
     }
 
-    static func webhook(_ topics: Set<WebhookTopic> = [.broadcastSettled], of bundleID: BundleID? = nil) -> Webhook {
+    static func webhook(_ topics: Set<WebhookTopic> = [.broadcastSettled], of apps: BundleID...) -> Webhook {
         Webhook(
             id: id,
             draft: WebhookDraft(
-                url: known(WebhookURL(rawValue: "https://hooks.example.com/x")), topics: topics, bundleID: bundleID),
+                url: known(WebhookURL(rawValue: "https://hooks.example.com/x")), topics: topics,
+                reach: AppReach(of: apps.isEmpty ? nil : apps)),
             state: .enabled, reason: nil, failingSince: nil, previousSecretUntil: nil, createdAt: RouteWorld.now,
             updatedAt: RouteWorld.now, version: 5)
     }

@@ -26,7 +26,8 @@ struct ConsoleWorld {
         }
         return APIKey(
             id: UUID(), name: "test", scopes: Set(words.compactMap(\.self)),
-            bundleID: secret.hasSuffix("@") ? BundleID(rawValue: "com.example.Stadium") : nil, prefix: "gs_",
+            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil),
+            prefix: "gs_",
             createdAt: Samples.now, revokedAt: nil)
     }
 

@@ -26,7 +26,8 @@ struct Samples {
 
     func apiKey(_ scopes: Set<APIKey.Scope> = [.admin], bound: Bool = false) -> APIKey {
         APIKey(
-            id: id, name: text, scopes: scopes, bundleID: bound ? bundleID : nil, prefix: "gs_", createdAt: Self.now,
+            id: id, name: text, scopes: scopes, reach: bound ? .only([bundleID]) : .all, prefix: "gs_",
+            createdAt: Self.now,
             revokedAt: nil)
     }
 

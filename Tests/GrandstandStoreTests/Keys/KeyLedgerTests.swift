@@ -24,14 +24,14 @@ struct KeyLedgerTests {
     @Test func `after a rotation both secrets open until the overlap ends, and the new one goes on`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let draft = KeyDraft(name: "k", scopes: [.organise, .lookup], bundleID: try .sample())
+            let draft = KeyDraft(name: "k", scopes: [.organise, .lookup], reach: .only([try .sample()]))
             let old = try await stores.keys.create(draft, by: .commandLine, now: Date())
             let rotated = try await stores.keys.rotate(
                 old.key.id, overlapEnds: Date() + 60, by: .commandLine, now: Date())
             let new = try #require(rotated)
             #expect(new.key.name == "k")
             #expect(new.key.scopes == old.key.scopes)
-            #expect(new.key.bundleID == old.key.bundleID)
+            #expect(new.key.reach == .only([try .sample()]))
             #expect(new.secret != old.secret)
             #expect(try await stores.keys.authenticate(old.secret)?.replacedBy == new.key.id)
             #expect(try await stores.keys.authenticate(new.secret)?.id == new.key.id)
@@ -63,20 +63,66 @@ struct KeyLedgerTests {
             _ = try await stores.apps.put(.sample())
             let own = try BundleID.sample()
             for n in 0..<5 {
-                let bundleID = n == 2 ? own : nil
-                let draft = KeyDraft(name: "\(n)", scopes: [.lookup], bundleID: bundleID)
+                let reach = n == 2 ? AppReach.only([own]) : .all
+                let draft = KeyDraft(name: "\(n)", scopes: [.lookup], reach: reach)
                 _ = try await stores.keys.create(draft, by: .commandLine, now: stores.now + Double(n))
             }
             var names: [String] = []
             var request = PageRequest(limit: 2)
             repeat {
-                let page = try await stores.keys.keys(of: nil, request)
+                let page = try await stores.keys.keys(within: .all, request)
                 names += page.items.map(\.key.name)
                 request.cursor = page.nextCursor
             } while request.cursor != nil
             #expect(names == ["4", "3", "2", "1", "0"])
-            let owned = try await stores.keys.keys(of: .sample("com.example.GOAL"), PageRequest())
+            let owned = try await stores.keys.keys(within: .only([.sample("com.example.GOAL")]), PageRequest())
             #expect(owned.items.map(\.key.name) == ["2"])
+        }
+    }
+
+    @Test func `a key of two apps is listed to those who reach both, and goes on for one when the other goes`()
+        async throws
+    {
+        try await withStores { stores in
+            let (a, b) = (try BundleID.sample("com.example.A"), try BundleID.sample("com.example.B"))
+            for app in [a, b] { _ = try await stores.apps.put(.sample(app.rawValue)) }
+            let draft = KeyDraft(
+                name: "pair", scopes: [.organise],
+                reach: .only([try .sample("com.example.B"), try .sample("COM.example.a")]))
+            let issued = try await stores.keys.create(draft, by: .commandLine, now: stores.now)
+            #expect(issued.key.reach == .only([a, b]))
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([a, b]))
+            // What a build of before reads is one of the two.
+            let column = try await stores.pool.query("select bundle_id from api_keys").first
+            #expect(try column?.decode(String?.self, "bundle_id") == "com.example.A")
+            for (reach, count) in [(AppReach.only([a]), 0), (.only([b]), 0), (.only([a, b]), 1), (.all, 1)] {
+                #expect(try await stores.keys.keys(within: reach, PageRequest()).items.count == count, "\(reach)")
+            }
+            // A build of before knows `bundle_id` alone, and what it says last holds.
+            try await stores.pool.query("update api_keys set bundle_id = 'com.example.B'")
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([b]))
+            try await stores.pool.query("update api_keys set bundle_id = 'com.example.A'")
+            try await stores.pool.query("delete from apps where bundle_id = 'com.example.A'")
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([b]))
+            try await stores.pool.query("delete from apps where bundle_id = 'com.example.B'")
+            #expect(try await stores.keys.authenticate(issued.secret) == nil)
+        }
+    }
+
+    @Test func `an app that is not registered, or a second one for a device key, is refused`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample("com.example.A"))
+            let reach = AppReach.only([try .sample("com.example.A"), try .sample("com.example.B")])
+            await #expect(throws: Problem.self) {
+                try await stores.keys.create(
+                    KeyDraft(name: "k", scopes: [.organise], reach: reach), by: .commandLine, now: stores.now)
+            }
+            _ = try await stores.apps.put(.sample("com.example.B"))
+            await #expect(throws: Problem.self) {
+                try await stores.keys.create(
+                    KeyDraft(name: "k", scopes: [.device], reach: reach), by: .commandLine, now: stores.now)
+            }
+            #expect(try await stores.keys.keys().isEmpty)
         }
     }
 

@@ -16,7 +16,7 @@ struct KeyTests {
             #expect(found.id == key.id)
             #expect(found.name == "organiser")
             #expect(found.scopes == [.organise, .lookup])
-            #expect(found.bundleID == (try .sample()))
+            #expect(found.reach == .only([try .sample()]))
             #expect(secret.hasPrefix(found.prefix))
             #expect(try await stores.keys.authenticate(secret + "x") == nil)
             #expect(try await stores.keys.authenticate("") == nil)

@@ -18,11 +18,12 @@ struct Hooks: Sendable {
     }
 
     @discardableResult
-    func add(_ topics: Set<WebhookTopic>, app: String? = nil) async throws -> Webhook {
+    func add(_ topics: Set<WebhookTopic>, app: String? = nil, apps: [String]? = nil) async throws -> Webhook {
         let url = try #require(WebhookURL(rawValue: "https://example.com/hooks"))
-        let bundleID = try app.map { try BundleID.sample($0) }
+        let names = apps ?? app.map { [$0] }
+        let reach = AppReach(of: try names?.map { try BundleID.sample($0) })
         return try await webhooks.create(
-            WebhookDraft(url: url, topics: topics, bundleID: bundleID), by: .commandLine, now: stores.now
+            WebhookDraft(url: url, topics: topics, reach: reach), by: .commandLine, now: stores.now
         ).webhook
     }
 

@@ -1,0 +1,45 @@
+internal import Grandstand
+internal import Postgres
+
+/// The columns `bundle_id` and `apps`, which say of a key and of a webhook which apps it is bound to: `bundle_id` is the
+/// first of `apps`, for builds that know of one app only; both are null for all apps.
+enum ReachColumns {
+    static func first(_ reach: AppReach) -> String? { reach.apps?.first?.rawValue }
+
+    static func all(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
+
+    /// What `read` needs.
+    static func columns(_ table: PostgresQuery) -> PostgresQuery {
+        "reach_of(\(table).bundle_id, \(table).apps) as apps"
+    }
+
+    static func read(_ row: PostgresRow) throws -> AppReach {
+        guard let names = try row.decode([String]?.self, "apps") else { return .all }
+        // Names that this build cannot read reach nothing.
+        return .only(Set(names.compactMap(BundleID.init)))
+    }
+
+    /// The condition that a row reaches nothing beyond `reach`.
+    static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
+        guard let topics = reach.topics else { return "true" }
+        return """
+            coalesce((
+                select bool_and(lower(r.app) = any(\(topics))) from unnest(reach_of(\(table).bundle_id, \(table).apps))
+                    as r(app)), false)
+            """
+    }
+
+    /// The apps by their names as they were registered, which stay registered until this transaction ends.
+    ///
+    /// - Throws: what `refusal` makes of the first that is not registered.
+    static func registered(
+        _ apps: [BundleID], on connection: some PostgresQuerying, orThrow refusal: (BundleID) -> Problem
+    ) async throws -> Set<BundleID> {
+        let rows = try await connection.query(
+            "select bundle_id from apps where topic = any(\(apps.map(\.topic))) order by bundle_id for key share")
+        let known = Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })
+        let topics = Set(known.map(\.topic))
+        if let missing = apps.first(where: { !topics.contains($0.topic) }) { throw refusal(missing) }
+        return known
+    }
+}
