@@ -81,7 +81,8 @@ package struct Delivery: Sendable, Hashable {
 
     /// The same message to the rest of an audience's crowd: one entry for both.
     func joined(_ other: Delivery) -> Delivery {
-        var joined = state.joined(other.state) == state ? self : other
+        let isOwn = reachedNobody == other.reachedNobody ? state.joined(other.state) == state : other.reachedNobody
+        var joined = isOwn ? self : other
         joined.counts = (counts ?? Counts()) + (other.counts ?? Counts())
         joined.timestamp = [timestamp, other.timestamp].compactMap(\.self).max()
         joined.reason = joined.reason ?? reason ?? other.reason
@@ -90,6 +91,9 @@ package struct Delivery: Sendable, Hashable {
         joined.priority = max(priority, other.priority)
         return joined
     }
+
+    /// It was done with an empty crowd, which says nothing of the rest.
+    private var reachedNobody: Bool { state == .accepted && counts?.total == 0 }
 
     /// Where a delivery stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {

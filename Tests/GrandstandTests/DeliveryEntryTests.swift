@@ -7,10 +7,12 @@ internal import Testing
 /// Messages that are one entry of a broadcast's deliveries.
 struct DeliveryEntryTests {
     private static func delivery(
-        _ state: Delivery.State, timestamp: Int? = nil, reason: String? = nil
+        _ state: Delivery.State, total: Int = 1, timestamp: Int? = nil, reason: String? = nil
     ) throws -> Delivery {
-        Delivery(
-            counts: Delivery.Counts(), bundleID: try #require(BundleID(rawValue: "com.example.Goal")),
+        var counts = Delivery.Counts()
+        counts.total = total
+        return Delivery(
+            counts: counts, bundleID: try #require(BundleID(rawValue: "com.example.Goal")),
             environment: .production, channelID: nil, state: state, attempts: 1, priority: .powerAware,
             apnsExpiration: 0, timestamp: timestamp, apnsRequestID: UUID(), apnsUniqueID: nil, reason: reason,
             nextAttemptAt: nil, settledAt: nil)
@@ -27,6 +29,14 @@ struct DeliveryEntryTests {
         let (one, other) = (try Self.delivery(one), try Self.delivery(other))
         #expect([one, other].withCrowdsJoined.map(\.state) == [joined])
         #expect([other, one].withCrowdsJoined.map(\.state) == [joined])
+    }
+
+    @Test func `what was done with an empty crowd says nothing of the rest`() throws {
+        let (empty, refused) = (try Self.delivery(.accepted, total: 0), try Self.delivery(.rejected))
+        for entry in [[empty, refused], [refused, empty]] {
+            #expect(entry.withCrowdsJoined.map(\.state) == [.rejected])
+        }
+        #expect([empty, empty].withCrowdsJoined.map(\.state) == [.accepted])
     }
 
     @Test func `the timestamp and the reason of either are told`() throws {

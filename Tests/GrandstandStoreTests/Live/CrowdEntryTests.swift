@@ -37,6 +37,22 @@ struct CrowdEntryTests {
         }
     }
 
+    @Test func `a lane whose crowd was empty does not hide what became of the other`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            let key = try await stores.open()
+            try await world.show("aa01")
+            let first = try await stores.accept(.update())
+            for shard in try await world.claim() {
+                try await world.settle(shard) { _ in .rejected(reason: "BadPriority") }
+            }
+            let live = PostgresLiveStore(Database(stores.pool))
+            let board = try #require(try await live.boards(of: [key], now: stores.now)[key]?.broadcasts.first)
+            #expect(board.counts == [.queued: 1, .rejected: 1])
+            #expect(try await world.tokens(of: first).state == .rejected)
+        }
+    }
+
     @Test func `a reason is counted once, for both lanes of a crowd`() async throws {
         try await withCrowds { world in
             let stores = world.stores
