@@ -42,7 +42,8 @@ CREATE TYPE public.audit_action AS ENUM (
     'webhook.disabled',
     'broadcast.accepted',
     'broadcast.withdrawn',
-    'push.accepted'
+    'push.accepted',
+    'push.withdrawn'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
@@ -1256,6 +1257,8 @@ CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_u
 CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
+
+CREATE INDEX receipts_by_installation ON public.receipts USING btree (installation, event_key);
 
 CREATE INDEX receipts_by_time ON public.receipts USING btree (received_at);
 

@@ -16,6 +16,9 @@ extension APNsClient: DeviceGateway {
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ],
             body: push.body)
-        return await perform(call, at: endpoint, as: address.credentials).map { _ in .success(()) }
+        let answer: APNsAnswer<Void> = await perform(call, at: endpoint, as: address.credentials)
+            .map { _ in .success(()) }
+        metrics.pushed(to: address.app, answer)
+        return answer
     }
 }

@@ -81,14 +81,19 @@ package struct Delivery: Sendable, Hashable {
 
     /// The same message to the rest of an audience's crowd: one entry for both.
     func joined(_ other: Delivery) -> Delivery {
-        // What is not settled yet says more than what is.
-        var joined = state.isSettled && !other.state.isSettled ? other : self
+        let isOwn = reachedNobody == other.reachedNobody ? state.joined(other.state) == state : other.reachedNobody
+        var joined = isOwn ? self : other
         joined.counts = (counts ?? Counts()) + (other.counts ?? Counts())
+        joined.timestamp = [timestamp, other.timestamp].compactMap(\.self).max()
+        joined.reason = joined.reason ?? reason ?? other.reason
         joined.attempts = max(attempts, other.attempts)
         joined.settledAt = joined.state.isSettled ? [settledAt, other.settledAt].compactMap(\.self).max() : nil
         joined.priority = max(priority, other.priority)
         return joined
     }
+
+    /// It was done with an empty crowd, which says nothing of the rest.
+    private var reachedNobody: Bool { state == .accepted && counts?.total == 0 }
 
     /// Where a delivery stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
@@ -110,6 +115,10 @@ package struct Delivery: Sendable, Hashable {
         case unknown
         /// Withdrawn by the organiser.
         case cancelled
+
+        /// What is said of two messages that are one entry: the state that stands first in this list, so what is not settled
+        /// yet, then what somebody got. Live views and webhooks count entries by the same rule, in SQL (`CrowdEntries`).
+        package func joined(_ other: State) -> State { Self.allCases.first { $0 == self || $0 == other } ?? self }
 
         /// Whether nothing more will happen to it.
         package var isSettled: Bool {

@@ -50,6 +50,8 @@ package struct Configuration: Sendable {
     package var lookupRateLimit: Double
     /// Failed authentications a minute of one address; 0: no limit.
     package var failureLimit: Double
+    /// New installations a minute of one address; 0: no limit.
+    package var installationLimit: Double
     /// Connections at a time; more wait to be accepted.
     package var maximumConnections: Int
     /// How long a client may take to send a request's header; its body has three times that.
@@ -122,6 +124,9 @@ extension Configuration {
             try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
         failureLimit =
             try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
+        installationLimit =
+            try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
+            ?? 6_000
         maximumConnections =
             try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000
         clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)

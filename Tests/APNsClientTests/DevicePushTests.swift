@@ -47,6 +47,29 @@ struct DevicePushTests {
         }
     }
 
+    @Test func `answers about tokens are counted by app, and no others`() async throws {
+        let metrics = TestMetrics()
+        try await Door.with(settings: { $0.metrics = metrics }) { door in
+            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
+            try door.simulator.setQuirk("unknown-device", to: "accepted")
+            for _ in 0..<2 { _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address) }
+            door.simulator.answerNext(with: .refusal(.tooManyRequests))
+            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
+            func count(_ result: String) throws -> Int64 {
+                try metrics.expectCounter(
+                    "grandstand_token_answers_total",
+                    [
+                        ("bundle_id", Door.address.bundleID.rawValue),
+                        ("environment", Door.address.environment.rawValue), ("result", result),
+                    ]
+                ).totalValue
+            }
+            #expect(try count("BadDeviceToken") == 1)
+            #expect(try count("accepted") == 2)
+            #expect(throws: (any Error).self) { try count("TooManyRequests") }
+        }
+    }
+
     @Test func `pushes have connections of their own`() async throws {
         let metrics = TestMetrics()
         try await Door.with(settings: { $0.metrics = metrics }) { door in

@@ -27,6 +27,34 @@ struct CommandTests {
         }
     }
 
+    @Test func `an audience may be reached by tokens, and a push that waits is withdrawn`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let audience = "\(Stage.bundleID):production:noMessageStored"
+            let put = try await grandstand(
+                stage, "event", "put", "derby", "--name", "Derby", "--audience", "\(audience):tokens")
+            #expect(put.exitCode == 0, "\(put.text)")
+            let other = try await grandstand(
+                stage, "event", "put", "cup", "--name", "Cup", "--audience", audience)
+            #expect(other.exitCode == 0, "\(other.text)")
+            for (key, delivery) in [("derby", "tokens"), ("cup", "channel")] {
+                let event = try await stage.api("GET", "/v1/events/\(key)").json
+                #expect(event["audiences"]?.items.first?["delivery"]?.string == delivery)
+            }
+            let wrong = try await grandstand(stage, "event", "put", "derby", "--audience", "\(audience):tokens:x")
+            #expect(wrong.exitCode == 64)
+            let push = try await stage.api(
+                "POST", "/v1/apps/\(Stage.bundleID)/production/pushes",
+                """
+                {"token": "80abcdef", "event": "update", "contentState": {},
+                 "sendAt": "\(Date(timeIntervalSinceNow: 3_600).formatted(.iso8601))"}
+                """)
+            let id = try #require(push.json["id"]?.string, "\(push.text)")
+            #expect(try await grandstand(stage, "push", "cancel", id).exitCode == 0)
+            #expect(try await stage.api("GET", "/v1/pushes/\(id)").json["state"]?.string == "cancelled")
+        }
+    }
+
     @Test func `a refusal names the fields, wrong JSON the place, wrong usage the option`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -10,6 +10,7 @@ package struct FakeOutbox: Outbox {
     package var find: @Sendable (UUID) throws -> Broadcast? = { _ in throw Unasked() }
     package var list: List = { _, _, _ in throw Unasked() }
     package var withdraw: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
+    package var withdrawPush: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
 
     package init() {}
 
@@ -23,6 +24,9 @@ package struct FakeOutbox: Outbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try withdraw(id)
     }
+    package func cancelPush(
+        _ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Bool? { try withdrawPush(id) }
 
     package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
         throw Unasked()

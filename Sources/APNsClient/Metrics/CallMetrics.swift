@@ -14,8 +14,19 @@ final class CallMetrics: Sendable {
 
     private let factory: any MetricsFactory
     private let answers = Mutex<[Series: Counter]>([:])
+    private let tokenAnswers = Mutex<[TokenSeries: Counter]>([:])
     private let replays: Counter
     private let renewals: Counter
+
+    private struct TokenSeries: Hashable {
+        let app: AppEnvironment
+        let result: String
+    }
+
+    /// Refusals that are about the token; others are in `apns_answers_total` alone.
+    private static let tokenReasons: Set<APNsReason> = [
+        .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
+    ]
 
     /// - Parameter factory: where the numbers go.
     init(factory: any MetricsFactory) {
@@ -35,6 +46,32 @@ final class CallMetrics: Sendable {
             case .withheld: Series(call: call, status: 0, reason: "withheld")
             }
         counter(series).increment()
+    }
+
+    /// What APNs said of a device token, by app: how many it refuses beside those it accepts is what the alarm
+    /// `tokens-refused` goes by. Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
+    func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
+        switch answer {
+        case .accepted: tokenCounter(TokenSeries(app: app, result: "accepted")).increment()
+        case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason):
+            tokenCounter(TokenSeries(app: app, result: refusal.reason.rawValue)).increment()
+        case .refused, .unanswered, .unsent, .withheld: break
+        }
+    }
+
+    private func tokenCounter(_ series: TokenSeries) -> Counter {
+        tokenAnswers.withLock { answers in
+            if let counter = answers[series] { return counter }
+            let counter = Counter(
+                label: "grandstand_token_answers_total",
+                dimensions: [
+                    ("bundle_id", series.app.bundleID.rawValue), ("environment", series.app.environment.rawValue),
+                    ("result", series.result),
+                ],
+                factory: factory)
+            answers[series] = counter
+            return counter
+        }
     }
 
     /// APNs never processed it, and it goes again.

@@ -44,4 +44,5 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case broadcastWithdrawn = "broadcast.withdrawn"
     /// A push to one token, to be sent now or later.
     case pushAccepted = "push.accepted"
+    case pushWithdrawn = "push.withdrawn"
 }

@@ -19,8 +19,8 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
 
     package internal(set) var created: [(key: InstallationKey, record: Record)] = []
     package internal(set) var updated: [Record] = []
-    /// Tokens whose rows go, by their installation's row: those that come in their place are in `newTokens`.
-    package internal(set) var oldTokens: [(row: Int, type: String)] = []
+    /// Tokens whose rows go, by their installation's row, as they were: those that come in their place are in `newTokens`.
+    package internal(set) var oldTokens: [(row: Int, type: String, token: DeviceToken)] = []
     package internal(set) var newTokens: [(key: InstallationKey, type: String, token: RegisteredToken)] = []
     package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
     package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
@@ -42,7 +42,7 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
         for type in Set(record.tokens.keys).union((loaded?.tokens ?? [:]).keys).sorted() {
             let (new, old) = (record.tokens[type], loaded?.tokens[type])
             guard new != old else { continue }
-            if old != nil, let row = record.row { oldTokens.append((row, type)) }
+            if let old, let row = record.row { oldTokens.append((row, type, old.token)) }
             if let new { newTokens.append((key, type, new)) }
         }
         let known = loaded?.details.topics ?? []

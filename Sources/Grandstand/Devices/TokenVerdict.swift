@@ -1,4 +1,4 @@
-internal import APNsWire
+package import APNsWire
 package import FoundationEssentials
 
 /// What follows from APNs' answer to a push to one device token. Pure.
@@ -15,6 +15,9 @@ package enum TokenVerdict: Sendable, Hashable {
     /// The token is refused in a way that may be our mistake (`BadDeviceToken`, `DeviceTokenNotForTopic`: another
     /// environment or app): not used until it is registered again, and counted.
     case suspect(reason: String)
+
+    /// Refusals of a token that may be our mistake.
+    package static let suspectReasons: Set<APNsReason> = [.badDeviceToken, .deviceTokenNotForTopic]
 
     /// Judges the answer to attempt number `attempts`.
     ///
@@ -37,7 +40,7 @@ package enum TokenVerdict: Sendable, Hashable {
             case .unregistered, .expiredToken:
                 self = .gone(reason: refusal.reason.rawValue, since: refusal.since)
                 return
-            case .badDeviceToken, .deviceTokenNotForTopic:
+            case let reason where Self.suspectReasons.contains(reason):
                 self = .suspect(reason: refusal.reason.rawValue)
                 return
             default: break

@@ -27,7 +27,8 @@ package protocol InstallationStore: Sendable {
     ///
     /// - Parameter isSampled: whether the installation is asked for receipts.
     /// - Returns: whether it was not known before.
-    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`; `wrong-installation-secret`.
+    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of the
+    ///   app in its environment; `wrong-installation-secret`.
     func put(
         _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
     ) async throws -> Bool

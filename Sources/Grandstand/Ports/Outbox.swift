@@ -30,9 +30,15 @@ package protocol Outbox: Sendable {
     /// The content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had
     /// ended goes on.
     ///
-    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast.
+    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast, for a push is none.
     /// - Throws: `forbidden` for one of an event or channel that is out of `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
+
+    /// Withdraws a single push in the same way.
+    ///
+    /// - Returns: whether it could be withdrawn; `nil`: there is no such push.
+    /// - Throws: `forbidden` for one to an app that is out of `reach`.
+    func cancelPush(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
     /// Scheduled broadcasts whose time has come go to their lanes.
     ///

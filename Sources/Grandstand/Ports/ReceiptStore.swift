@@ -2,9 +2,10 @@ package import FoundationEssentials
 
 /// What sampled installations showed, and when.
 package protocol ReceiptStore: Sendable {
-    /// Records what an installation showed. What is known already, or is of no event, changes nothing.
+    /// Records what an installation showed. What is known already, is of no event of its app, or is beyond
+    /// `ReceiptBounds`, changes nothing.
     ///
-    /// - Returns: how many of them are of events that exist, and so are known now.
+    /// - Returns: how many of them are known now.
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func record(_ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date) async throws -> Int
 

@@ -54,6 +54,28 @@ struct InstallationProof: Sendable {
         }
     }
 
+    /// Registers the installation, unless it is new and too many are new from its address. One that is known is asked for
+    /// only then: it goes on.
+    ///
+    /// - Throws: `rate-limited`; what `known` and `register` throw.
+    func registering(
+        _ limits: RateLimits, at now: Date, known: () async throws -> Void, _ register: () async throws -> Bool
+    ) async throws -> Bool {
+        if let standing = limits.refusesNewcomer(from: address, at: now) {
+            do {
+                try await known()
+            } catch let problem as Problem where problem.kind == .installationNotFound {
+                throw Problem(
+                    .rateLimited,
+                    "Too many new installations came from this address. Try again in \(standing.reset) s.",
+                    retryAfter: standing.reset)
+            }
+        }
+        let isNew = try await register()
+        if isNew { limits.registered(from: address, at: now) }
+        return isNew
+    }
+
     private static func refusal(_ seconds: Int) -> Problem {
         Problem(
             .rateLimited, "Too many wrong secrets of installations came from this address. Try again in \(seconds) s.",

@@ -13,7 +13,7 @@ extension Problem.Kind {
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
-            .idempotencyInProgress, .quotaExhausted, .reconciliationRunning, .staleInstallation,
+            .idempotencyInProgress, .pushSent, .quotaExhausted, .reconciliationRunning, .staleInstallation,
             .webhookLimit:
             .conflict
         case .eventOver: .gone

@@ -14,10 +14,14 @@ package final class RateLimits: Sendable {
         /// Failed authentications a minute of one address; `nil`: no limit.
         package var failures: Double?
 
-        package init(requests: Double?, lookups: Double?, failures: Double?) {
+        /// New installations a minute of one address; `nil`: no limit.
+        package var installations: Double?
+
+        package init(requests: Double?, lookups: Double?, failures: Double?, installations: Double? = nil) {
             self.requests = requests
             self.lookups = lookups
             self.failures = failures
+            self.installations = installations
         }
     }
 
@@ -28,6 +32,7 @@ package final class RateLimits: Sendable {
     private let requests: RateLimit.Policy?
     private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
+    private let installations: RateLimit.Policy?
     /// Of a key that ships in apps, on routes that are no lookups: strangers have it, and those ask the database.
     private let strangers = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
@@ -38,6 +43,7 @@ package final class RateLimits: Sendable {
     /// or the right one among them.
     private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
     private let guessing = Mutex<[Guess: RateLimit]>([:])
+    private let newcomers = Mutex<[String: RateLimit]>([:])
 
     private struct Guess: Hashable {
         let installation: UUID
@@ -48,6 +54,7 @@ package final class RateLimits: Sendable {
         requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
         lookups = settings.lookups.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
         failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
+        installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
     }
 
     /// Counts a request of a key; `nil`: there is no limit.
@@ -93,6 +100,28 @@ package final class RateLimits: Sendable {
             Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
         }
         return fail(address, at: now)
+    }
+
+    /// Whether so many installations are new from an address that no other is taken now; `nil`: another may come.
+    ///
+    /// Addresses that are not of the public internet are a proxy's, or somebody's own: behind a proxy stand all phones.
+    func refusesNewcomer(from address: String, at now: Date) -> RateLimit.Standing? {
+        guard let installations, Self.isPublic(address) else { return nil }
+        let standing = newcomers.withLock { $0[address]?.look(installations, at: now) }
+        return standing.flatMap { $0.isExhausted ? $0 : nil }
+    }
+
+    /// Counts an installation that was not known before.
+    func registered(from address: String, at now: Date) {
+        guard let installations, Self.isPublic(address) else { return }
+        _ = newcomers.withLock { Self.take(address, from: &$0, installations, now) }
+    }
+
+    /// - Parameter address: as `APIContext.address` has it; one that is not known counts as public.
+    private static func isPublic(_ address: String) -> Bool {
+        guard !address.isEmpty else { return true }
+        let isNetwork = address.contains(":")
+        return IPAddress(isNetwork ? address + "::" : address).map(NetworkGuard().allows) ?? true
     }
 
     private static func take<Name: Hashable>(

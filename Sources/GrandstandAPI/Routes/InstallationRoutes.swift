@@ -27,7 +27,11 @@ struct InstallationRoutes: Sendable {
         let proof = try InstallationProof(request, context)
         let state = try InstallationState(body: try await request.json())
         let isNew = try await proof.proved(limits, at: now()) {
-            try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
+            try await proof.registering(limits, at: now()) {
+                _ = try await installations.installation(proof.id, secret: proof.secret)
+            } _: {
+                try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
+            }
         }
         return .json(RegisteredView(id: proof.id.id, sampling: sampling), status: isNew ? .created : .ok)
     }

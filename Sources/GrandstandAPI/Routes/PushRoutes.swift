@@ -9,11 +9,13 @@ struct PushRoutes: Sendable {
     let apps: any AppStore
     let outbox: any Outbox
     let intake: Intake
+    let now: @Sendable () -> Date
 
     var routes: [Route] {
         [
             Route(.post, "/v1/apps/:bundleId/:environment/pushes", .scope(.organise), accept),
             Route(.get, "/v1/pushes/:id", .scope(.organise), get),
+            Route(.delete, "/v1/pushes/:id", .scope(.organise), cancel),
         ]
     }
 
@@ -32,9 +34,21 @@ struct PushRoutes: Sendable {
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         let id = try context.id(orThrow: .pushNotFound)
         guard let push = try await outbox.broadcast(id, within: context.reach), push.recipient != nil else {
-            throw Problem(.pushNotFound, "There is no push \(id.uuidString.lowercased()).")
+            throw Problem.pushNotFound(id)
         }
         return try answer(push)
+    }
+
+    private func cancel(_ request: Request, _ context: APIContext) async throws -> Response {
+        let id = try context.id(orThrow: .pushNotFound)
+        let withdrawal = try await outbox.cancelPush(id, within: context.reach, by: context.actor, now: now())
+        guard let isWithdrawn = withdrawal else { throw Problem.pushNotFound(id) }
+        guard isWithdrawn else {
+            throw Problem(
+                .pushSent,
+                "This push was sent, or its time ran out; it cannot be withdrawn. Send a newer update instead.")
+        }
+        return .noContent
     }
 
     private func answer(_ push: Broadcast, status: HTTPResponse.Status = .ok) throws(Problem) -> Response {
@@ -42,5 +56,11 @@ struct PushRoutes: Sendable {
             throw Problem(.internalError, "The outbox answered a push with something else.")
         }
         return .json(PushView(push: push, recipient: recipient), status: status)
+    }
+}
+
+extension Problem {
+    fileprivate static func pushNotFound(_ id: UUID) -> Problem {
+        Problem(.pushNotFound, "There is no push \(id.uuidString.lowercased()).")
     }
 }

@@ -91,7 +91,8 @@ extension API.Access {
                 .init(
                     requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,
                     lookups: configuration.lookupRateLimit > 0 ? configuration.lookupRateLimit : nil,
-                    failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil)),
+                    failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil,
+                    installations: configuration.installationLimit > 0 ? configuration.installationLimit : nil)),
             isSecure: configuration.tls != nil, logger: logger, metrics: resources.metrics,
             hasOwnOperationsPort: configuration.operationsPort != nil, onTrust: { shares.know($0) })
     }

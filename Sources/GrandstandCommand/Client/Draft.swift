@@ -80,10 +80,12 @@ struct FurtherFields: ParsableArguments {
 
 /// The parts of `A:B:C`.
 ///
+/// - Parameter optional: how many of the last may be left out.
 /// - Throws: `ValidationError` for another number of them.
-func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
+func parts(_ option: String, _ text: String, _ form: String, optional: Int = 0) throws -> [String] {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == form.split(separator: ":").count else {
+    let most = form.split(separator: ":").count
+    guard (most - optional...most).contains(parts.count) else {
         throw ValidationError("\(option) \(text): \(form) was expected.")
     }
     return parts

@@ -42,7 +42,10 @@ struct EventCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Declares an event or changes it; what is not given stays as it is. The server makes its channels so.",
-            discussion: "An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored.")
+            discussion: """
+                An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored; with :tokens \
+                after it no channel is made, and its activities are reached by their tokens.
+                """)
         @OptionGroup var client: ClientOptions
         @OptionGroup var further: FurtherFields
         @Argument(help: "The event key.") var key: String
@@ -55,10 +58,15 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
-        private static let form = "BUNDLE:ENVIRONMENT:POLICY"
+        private static let form = "BUNDLE:ENVIRONMENT:POLICY[:DELIVERY]"
         private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
 
-        func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
+        func validate() throws { _ = try audiences() }
+
+        /// The parts of each audience; delivery may be left out.
+        private func audiences() throws -> [[String]] {
+            try audience.map { try parts("--audience", $0, Self.form, optional: 1) }
+        }
 
         func run() async throws {
             let metadata = try metadata.map { try json("--metadata", $0) }
@@ -72,8 +80,7 @@ struct EventCommand: AsyncParsableCommand {
                 draft.set("channelsOpenAt", channelsOpenAt)
                 draft.set("metadata", raw: metadata)
                 draft.set(
-                    "audiences", ["bundleId", "environment", "storagePolicy"],
-                    of: try audience.map { try parts("--audience", $0, Self.form) })
+                    "audiences", ["bundleId", "environment", "storagePolicy", "delivery"], of: try audiences())
             }
             client.show(answer, EventCommand.columns)
         }

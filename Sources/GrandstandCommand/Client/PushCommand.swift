@@ -5,7 +5,7 @@ internal import Grandstand
 struct PushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Single pushes, for teams that keep their tokens themselves.",
-        subcommands: [Send.self, Get.self])
+        subcommands: [Send.self, Get.self, Cancel.self])
 
     private static let columns = ["id", "token", "event", "state", "acceptedAt", "by"]
 
@@ -50,5 +50,14 @@ struct PushCommand: AsyncParsableCommand {
         func run() async throws {
             client.show(try await client.call("GET", "/v1/pushes/\(encoded(id))"), PushCommand.columns)
         }
+    }
+
+    struct Cancel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Withdraws a push of which nothing was sent.", aliases: ["delete"])
+        @OptionGroup var client: ClientOptions
+        @Argument(help: "The push's ID.") var id: String
+
+        func run() async throws { _ = try await client.call("DELETE", "/v1/pushes/\(encoded(id))") }
     }
 }

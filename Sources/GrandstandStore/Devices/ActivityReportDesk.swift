@@ -16,6 +16,8 @@ struct ActivityReport: Sendable {
 struct ActivityReportDesk: Sendable {
     let database: Database
 
+    private static let attempts = 4
+
     /// An activity of an installation.
     private struct Name: Hashable {
         let row: Int
@@ -33,7 +35,20 @@ struct ActivityReportDesk: Sendable {
 
     /// Records reports in order. Several of one activity come to what the last one says, with the token and channel that
     /// was said last.
+    ///
+    /// - Throws: `Problem.contention` when others were in the way several times in a row.
     func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
+        for _ in 0..<Self.attempts {
+            do {
+                return try await reportOnce(all)
+            } catch let problem as Problem where problem == .contention {
+                continue
+            }
+        }
+        throw Problem.contention
+    }
+
+    private func reportOnce(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
         let known = try await known(all)
         var lines: [Name: Line] = [:]
         var order: [Name] = []
@@ -44,7 +59,7 @@ struct ActivityReportDesk: Sendable {
                 }
                 guard installation.secret == report.secret else { throw Problem.wrongInstallationSecret }
                 let key = report.activity.eventKey
-                guard known.events.contains(key.rawValue) else {
+                guard known.events.contains(AppEvents.Name(app: report.key.app, key: key)) else {
                     throw Problem(.eventNotFound, "There is no event \(key).")
                 }
                 let name = Name(row: installation.row, id: report.activity.id)
@@ -63,13 +78,24 @@ struct ActivityReportDesk: Sendable {
         guard !order.isEmpty else { return names.map { $0.map { _ in false } } }
         // Rows in one order, so that no two transactions wait for each other.
         let sorted = order.sorted { ($0.row, $0.id) < ($1.row, $1.id) }.compactMap { lines[$0] }
-        var created = try await write(sorted)
-        return names.map { $0.map { created.remove($0) != nil } }
+        var written = try await write(sorted)
+        return zip(names, all).map { name, report in
+            name.flatMap { name in
+                // An installation may have been forgotten meanwhile.
+                guard let isNew = written[name] else {
+                    return .failure(PostgresInstallationStore.absent(report.id))
+                }
+                written[name] = false
+                return .success(isNew)
+            }
+        }
     }
 
     private func known(
         _ all: [ActivityReport]
-    ) async throws -> (installations: [InstallationKey: (row: Int, secret: SecretHash)], events: Set<String>) {
+    ) async throws -> (
+        installations: [InstallationKey: (row: Int, secret: SecretHash)], events: Set<AppEvents.Name>
+    ) {
         let keys = all.map(\.key)
         let rows = try await database.pipeline([
             """
@@ -77,7 +103,7 @@ struct ActivityReportDesk: Sendable {
             from \(InstallationRows.rows(keys.map(\.app), keys.map(\.id)))
                 cross join lateral (select secret_hash from installations where id = i.id offset 0) h
             """,
-            "select key from events where key = any(\(Set(all.map(\.activity.eventKey.rawValue)).sorted()))",
+            AppEvents.load(Set(all.map { AppEvents.Name(app: $0.key.app, key: $0.activity.eventKey) })),
         ])
         var installations: [InstallationKey: (row: Int, secret: SecretHash)] = [:]
         for row in rows[0] {
@@ -85,22 +111,40 @@ struct ActivityReportDesk: Sendable {
             installations[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] =
                 (try row.decode("id"), secret)
         }
-        return (installations, Set(try rows[1].map { try $0.decode(String.self, "key") }))
+        return (installations, try AppEvents.names(rows[1]))
     }
 
-    /// - Returns: those that were not known.
-    private func write(_ lines: [Line]) async throws -> Set<Name> {
+    /// - Returns: what was written, and whether it was not known before.
+    private func write(_ lines: [Line]) async throws -> [Name: Bool] {
         // Those who are noted go first: who is taken off the list meanwhile, by a settlement, has a row for the second.
         let rows = try await database.pipeline(
             [
-                PostgresOutbox.planning(rows: 1), Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines),
-                Self.trim(lines),
+                PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
+                Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines), Self.trim(lines),
             ] + Self.join(lines))
-        var created: Set<Name> = []
-        for row in rows[1] where try row.decode(Bool.self, "created") {
-            created.insert(Name(row: try row.decode("installation"), id: try row.decode("activity")))
+        var written: [Name: Bool] = [:]
+        for row in rows[3] {
+            let name = Name(row: try row.decode("installation"), id: try row.decode("activity"))
+            written[name] = try row.decode(Bool.self, "created")
         }
-        return created
+        return written
+    }
+
+    /// Installations before activities, as whoever registers: none is forgotten, and none changes its mind about frequent
+    /// pushes, while its activities are written.
+    private static func lockInstallations(_ lines: [Line]) -> PostgresQuery {
+        "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for share"
+    }
+
+    /// In order of their numbers, as a settlement's `TokenCare` takes them. Those that are new nobody else has.
+    private static func lockActivities(_ lines: [Line]) -> PostgresQuery {
+        """
+        select from activities where id = any(array(
+            select a.id from unnest(\(lines.map(\.row)), \(lines.map(\.activity.id))) as n(installation, activity)
+            cross join lateral (select id from activities
+                where installation = n.installation and activity = n.activity offset 0) a))
+        order by id for no key update
+        """
     }
 
     private static func upsert(_ lines: [Line]) -> PostgresQuery {
@@ -109,8 +153,7 @@ struct ActivityReportDesk: Sendable {
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
                 registered_at, channel_id, reported_at, is_sampled, frequent)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
-                case when update_token is not null then at end, channel_id, at, is_sampled,
-                (select frequent_pushes_enabled from installations where id = r.installation)
+                case when update_token is not null then at end, channel_id, at, is_sampled, i.frequent_pushes_enabled
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
@@ -118,6 +161,8 @@ struct ActivityReportDesk: Sendable {
                 \(lines.map(\.now)), \(lines.map(\.isSampled)))
                 as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, at,
                     is_sampled)
+                cross join lateral (
+                    select frequent_pushes_enabled from installations where id = r.installation offset 0) i
             on conflict (installation, activity) do update set event_key = excluded.event_key,
                 attributes_type = excluded.attributes_type, state = excluded.state,
                 update_token = coalesce(excluded.update_token, a.update_token),

@@ -65,11 +65,15 @@ extension InstallationRows {
             """
     }
 
-    private static func delete(_ tokens: [(row: Int, type: String)]) -> PostgresQuery {
+    /// A token's former holder may not be locked, when the token came to it after the locks were taken: what it has
+    /// registered since then stays.
+    private static func delete(_ tokens: [(row: Int, type: String, token: DeviceToken)]) -> PostgresQuery {
         let rows = tokens.map(\.row)
         return """
-            delete from start_tokens t using unnest(\(rows), \(tokens.map(\.type))) as r(installation, attributes_type)
-            where t.installation = r.installation and t.attributes_type = r.attributes_type
+            delete from start_tokens t
+            using unnest(\(rows), \(tokens.map(\.type)), \(tokens.map { PostgresBytes($0.token.bytes) }))
+                as r(installation, attributes_type, token)
+            where t.installation = r.installation and t.attributes_type = r.attributes_type and t.token = r.token
                 and t.installation = any(\(rows))
             """
     }

@@ -90,7 +90,10 @@ package struct PostgresInstallationStore: InstallationStore {
         let key = try await key(of: id)
         try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { return }
-            try await connection.query("delete from installations where id = \(number)")
+            try await connection.pipeline([
+                "delete from receipts where installation = \(number)",
+                "delete from installations where id = \(number)",
+            ])
         }
     }
 

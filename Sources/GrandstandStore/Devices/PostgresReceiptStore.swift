@@ -5,34 +5,55 @@ internal import Postgres
 
 /// Receipts in the table of this name.
 extension PostgresInstallationStore: ReceiptStore {
-    /// Receipts of one installation about one event that are kept: more than a match has messages.
-    private static let maximumReceipts = 2_000
-
     package func record(
         _ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date
     ) async throws -> Int {
         let key = try await key(of: id)
-        let items = batch.items
         return try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { throw Self.absent(id) }
-            let rows = try await connection.query(
-                """
-                with known as (
-                    select r.* from unnest(\(items.map(\.eventKey.rawValue)), \(items.map(\.timestamp)),
-                        \(items.map { batch.shownAt($0) })) as r(event_key, apns_timestamp, shown_at)
-                    where exists (select from events where key = r.event_key)
-                        and (select count(*) from receipts where event_key = r.event_key and app = \(Int32(key.app))
-                            and installation = \(number)) < \(Self.maximumReceipts)
-                ), recorded as (
-                    insert into receipts
-                        (event_key, app, installation, apns_timestamp, shown_at, clock_ahead, received_at)
-                    select event_key, \(Int32(key.app)), \(number), apns_timestamp, shown_at, \(batch.clockAhead), \(now)
-                    from known on conflict do nothing
-                )
-                select count(*) as n from known
-                """)
+            guard !batch.items.isEmpty else { return 0 }
+            let rows = try await connection.query(Self.insert(batch, of: number, app: key.app, now: now))
             return try rows.first?.decode("n") ?? 0
         }
+    }
+
+    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so nobody else counts its
+    /// receipts meanwhile; they are counted once, whatever the batch names.
+    ///
+    /// - Returns: the statement; its row has `n`, how many items are known now.
+    private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {
+        let items = batch.items
+        return """
+            with items as (
+                select r.* from unnest(\(items.map(\.eventKey.rawValue)), \(items.map(\.timestamp)),
+                    \(items.map { batch.shownAt($0) })) as r(event_key, apns_timestamp, shown_at)
+                join events e on e.key = r.event_key
+                where \(AppEvents.concerns("r.event_key", "\(Int32(app))::integer"))
+                    and r.apns_timestamp >= extract(epoch from e.created_at) - \(ReceiptBounds.before)
+                    and r.apns_timestamp <= \(ReceiptBounds.latest(at: now))
+            ), kept as (
+                select event_key, count(*) as n from receipts where installation = \(installation) group by event_key
+            ), fresh as (
+                select i.event_key, i.apns_timestamp, min(i.shown_at) as shown_at,
+                    row_number() over (partition by i.event_key order by i.apns_timestamp) + coalesce(k.n, 0) as place,
+                    row_number() over (order by i.event_key, i.apns_timestamp) + (select coalesce(sum(n), 0) from kept)
+                        as place_of_all
+                from items i left join kept k on k.event_key = i.event_key
+                where not exists (select from receipts p where p.event_key = i.event_key and p.app = \(Int32(app))
+                    and p.installation = \(installation) and p.apns_timestamp = i.apns_timestamp)
+                group by i.event_key, i.apns_timestamp, k.n
+            ), room as (
+                select event_key, apns_timestamp, shown_at,
+                    place <= \(ReceiptBounds.ofEvent) and place_of_all <= \(ReceiptBounds.ofInstallation) as is_left
+                from fresh
+            ), recorded as (
+                insert into receipts (event_key, app, installation, apns_timestamp, shown_at, clock_ahead, received_at)
+                select event_key, \(Int32(app)), \(installation), apns_timestamp, shown_at, \(batch.clockAhead), \(now)
+                from room where is_left on conflict do nothing
+            )
+            select count(*) filter (where coalesce(r.is_left, true)) as n
+            from items i left join room r on r.event_key = i.event_key and r.apns_timestamp = i.apns_timestamp
+            """
     }
 
     package func receipts(
@@ -49,7 +70,8 @@ extension PostgresInstallationStore: ReceiptStore {
                     timestamp: try row.decode("apns_timestamp"), acceptedAt: try row.decode("accepted_at"),
                     isAccepted: try row.decode("is_accepted")))
         }
-        for row in try await calls.query(Self.tallies(key, within: reach)) {
+        let sent = Set(audiences.values.flatMap { $0.sent.map(\.timestamp) }).sorted()
+        for row in try await calls.query(Self.tallies(key, beside: sent, within: reach)) {
             audiences[try Self.app(row), default: Evidence()].tallies.append(
                 .init(
                     timestamp: try row.decode("apns_timestamp"), shownAt: try row.decode("shown_at"),
@@ -88,17 +110,30 @@ extension PostgresInstallationStore: ReceiptStore {
         """
     }
 
-    /// Receipts by the tenth of a second, so that millions are some thousand rows.
-    private static func tallies(_ key: EventKey, within reach: AppReach) -> PostgresQuery {
+    /// Receipts by the tenth of a second, so that millions are some thousand rows; without a time where the clock is not
+    /// known, for that is not measured. Of timestamps that no broadcast has, as starts do, those that most showed.
+    private static func tallies(_ key: EventKey, beside sent: [Int], within reach: AppReach) -> PostgresQuery {
         """
-        with counts as (
-            select app, apns_timestamp,
-                coalesce(abs(clock_ahead) <= \(ReceiptReport.maximumClockError), false) as is_clock_known,
-                to_timestamp(floor(extract(epoch from shown_at)::float8 * 10) / 10) as shown_at, count(*) as n
-            from receipts where event_key = \(key.rawValue) group by 1, 2, 3, 4
+        with told as (
+            select app, apns_timestamp, clock_ahead, shown_at,
+                coalesce(abs(clock_ahead) <= \(ReceiptReport.maximumClockError), false) as is_clock_known
+            from receipts where event_key = \(key.rawValue)
+        ), counts as (
+            select app, apns_timestamp, is_clock_known, case when is_clock_known
+                    then to_timestamp(floor(extract(epoch from shown_at)::float8 * 10) / 10)
+                    else to_timestamp(0) end as shown_at,
+                count(*) as n
+            from told group by 1, 2, 3, 4
+        ), messages as (
+            select m.app, m.apns_timestamp, s.at is not null as is_sent,
+                row_number() over (partition by m.app, s.at is not null order by m.n desc, m.apns_timestamp desc) as place
+            from (select app, apns_timestamp, sum(n) as n from counts group by 1, 2) m
+            left join unnest(\(sent)) as s(at) on s.at = m.apns_timestamp
         )
         select l.bundle_id, l.environment, c.apns_timestamp, c.is_clock_known, c.shown_at, c.n
-        from counts c join app_environments l on l.id = c.app where \(EventReach.covers(reach, lane: "l"))
+        from counts c join messages m on m.app = c.app and m.apns_timestamp = c.apns_timestamp
+        join app_environments l on l.id = c.app
+        where (m.is_sent or m.place <= \(ReceiptBounds.otherMessages)) and \(EventReach.covers(reach, lane: "l"))
         """
     }
 

@@ -52,30 +52,27 @@ struct TokenCare {
     /// queues for a start, so these go before anything is queued.
     func pruning(_ place: Place, now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
+        if case .activities = place, !(gone.isEmpty && suspect.isEmpty) { statements.append(lockActivities) }
         if !gone.isEmpty { statements.append(Self.removal(gone, place)) }
         if !suspect.isEmpty { statements.append(Self.suspicion(suspect, place, now: now)) }
         return statements
     }
 
-    /// Runs `statements`, then counts the answers of this minute, and raises or ends the alarm `tokens-refused`: the last
-    /// of its transaction, for all answers of an app in a minute meet in one row. One round trip unless the alarm changes.
+    /// In order of their numbers, as whoever reports them takes them (`ActivityReportDesk`): an update locks its rows in
+    /// whichever order its plan finds them.
+    private var lockActivities: PostgresQuery {
+        let ids = Set((gone + suspect).map(\.answer.owner)).sorted()
+        return "select from activities where id = any(\(ids)) order by id for no key update"
+    }
+
+    /// Runs `statements`, then counts the answers (`TokenTally.count`): the last of its transaction.
     ///
     /// - Parameter app: `app_environments.id`.
     func count(
         of app: Int, now: Date, after statements: [PostgresQuery], on connection: PostgresConnection
     ) async throws {
-        guard accepted > 0 || !suspect.isEmpty else {
-            try await connection.pipeline(statements)
-            return
-        }
-        let count: PostgresQuery = """
-            insert into token_answers as t (app, minute, accepted, suspect, reason)
-            values (\(app), \(TokenAnswers.minute(of: now)), \(accepted), \(suspect.count), \(suspect.last?.reason))
-            on conflict (app, minute) do update set accepted = t.accepted + excluded.accepted,
-                suspect = t.suspect + excluded.suspect, reason = coalesce(excluded.reason, t.reason)
-            """
-        let rows = try await connection.pipeline(statements + [count, TokenAlarmRows.lately(app, now: now)])
-        try await TokenAlarmRows.judge(rows[rows.count - 1], of: app, now: now, on: connection)
+        let tally = TokenTally(accepted: accepted, suspect: suspect.count, reason: suspect.last?.reason)
+        try await tally.count(of: app, now: now, after: statements, on: connection)
     }
 
     /// The tokens `refused` as rows `r`, and the condition that a row `t` still has the one that was sent.

@@ -14,7 +14,8 @@ enum TokenLanes {
 
     private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 
-    /// Makes the lanes that are not there; in one order, so that two who make the same do not wait for each other.
+    /// Makes the lanes that are not there; in one order, so that two who make the same do not wait for each other. Its rows
+    /// have the `id` of each: what is decided then may need none of them (`unmake`).
     static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         insert into lanes (kind, bundle_id, environment, storage_policy, token)
@@ -24,8 +25,12 @@ enum TokenLanes {
             on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
         order by ae.bundle_id, ae.environment, r.token
         on conflict (bundle_id, environment, token) where token is not null do nothing
+        returning id
         """
     }
+
+    /// Takes back lanes that this transaction made and took no push for.
+    static func unmake(_ lanes: [Int]) -> PostgresQuery { "delete from lanes where id = any(\(lanes))" }
 
     /// Their IDs, as a query; each is looked up by its key.
     static func ids(_ addresses: [TokenAddress]) -> PostgresQuery {

@@ -37,6 +37,8 @@ struct Acceptance {
     private var lanes: [Lane]
     /// Where each stands in them, by its ID.
     private let places: [Int: Int]
+    /// Lanes that were made for this, tokens' all of them.
+    private let made: Set<Int>
     private(set) var broadcasts: [BroadcastRow] = []
     private var payloads: [UUID: BroadcastPayload] = [:]
     /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
@@ -46,9 +48,12 @@ struct Acceptance {
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
 
-    /// - Parameter lanes: every lane of the targets, in order of their IDs.
-    init(targets: [BroadcastTarget: TargetState], lanes: [Lane], now: Date) {
+    /// - Parameters:
+    ///   - lanes: every lane of the targets, in order of their IDs.
+    ///   - made: those of them that the transaction made.
+    init(targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], now: Date) {
         self.targets = targets
+        self.made = made
         loaded = lanes
         self.lanes = lanes
         places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
@@ -188,6 +193,9 @@ struct Acceptance {
         let places = reached
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
+
+    /// Lanes that were made for pushes, none of which was taken.
+    var unused: [Int] { made.subtracting(broadcasts.lazy.compactMap(\.lane)).sorted() }
 
     /// Places of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }

@@ -77,7 +77,8 @@ extension PostgresOutbox {
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        guard !acceptance.broadcasts.isEmpty || !appended.messages.isEmpty else { return [] }
+        let unused = acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)]
+        guard !acceptance.broadcasts.isEmpty || !appended.messages.isEmpty else { return unused }
         var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
         if !appended.messages.isEmpty { statements.append(LaneRows.insert(appended.messages, in: appended.lanes)) }
         if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
@@ -90,7 +91,7 @@ extension PostgresOutbox {
         let broadcasts = acceptance.broadcasts.filter { $0.lane == nil }
         if !broadcasts.isEmpty { statements.append(attribute(broadcasts, as: .broadcastAccepted)) }
         if !pushes.isEmpty { statements.append(attribute(pushes, as: .pushAccepted)) }
-        return statements
+        return statements + unused
     }
 
     /// What departs, when the transaction is committed.

@@ -31,7 +31,8 @@ extension PostgresOutbox {
             ) { event, _ in event }.merging(
                 try tokens.isEmpty ? [:] : TokenLanes.states(results[results.count - 2])
             ) { state, _ in state },
-            lanes: try LaneRows.lanes(results), now: now)
+            lanes: try LaneRows.lanes(results),
+            made: tokens.isEmpty ? [] : Set(try results[4].map { try $0.decode("id") }), now: now)
     }
 
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {

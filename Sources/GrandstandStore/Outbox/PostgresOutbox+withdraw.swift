@@ -7,13 +7,25 @@ internal import Postgres
 /// of an acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
+        try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
+    }
+
+    package func cancelPush(
+        _ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Bool? { try await withdraw(id, isPush: true, within: reach, by: actor, now: now) }
+
+    private func withdraw(
+        _ id: UUID, isPush: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Bool? {
         let (isWithdrawn, topics) = try await calls.transaction { connection -> (Bool?, Set<WakeTopic>) in
-            guard let isScheduled = try await Self.lockBroadcast(id, on: connection) else { return (nil, []) }
+            guard let isScheduled = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
+                return (nil, [])
+            }
             try await EventReach.require(reach, broadcast: id, on: connection)
             if isScheduled {
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: true),
+                    AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: true),
                 ])
                 return (true, [])
             }
@@ -32,23 +44,29 @@ extension PostgresOutbox {
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
                     Self.takeBackMoments(of: id),
                     "update broadcasts set cancelled = true where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
+                    AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: false),
                 ])
-            let isEnd = messages.contains(where: \.isEnd)
+            let isEnd = !isPush && messages.contains(where: \.isEnd)
             return (true, Set(lanes.map { .lanes($0.audience.environment) } + (isEnd ? [.channels] : [])))
         }
         calls.afterCommit { desk.wakeUps.send(topics) }
         return isWithdrawn
     }
 
+    /// A push names its token's lane, which it has before it has a delivery.
     private static func lanes(of id: UUID) -> PostgresQuery {
-        "(array(select lane from deliveries where broadcast_id = \(id)))"
+        """
+        (array(select lane from deliveries where broadcast_id = \(id)
+            union select lane from broadcasts where id = \(id) and lane is not null))
+        """
     }
 
     /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
     ///
-    /// - Returns: whether it waits for its time; `nil`: there is no such broadcast.
-    private static func lockBroadcast(_ id: UUID, on connection: PostgresConnection) async throws -> Bool? {
+    /// - Returns: whether it waits for its time; `nil`: there is no such broadcast, or push.
+    private static func lockBroadcast(
+        _ id: UUID, isPush: Bool, on connection: PostgresConnection
+    ) async throws -> Bool? {
         try await connection.pipeline([
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
@@ -56,7 +74,7 @@ extension PostgresOutbox {
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
             // A push is no broadcast, whatever they have in common.
-            "select scheduled from broadcasts where id = \(id) and lane is null for update",
+            "select scheduled from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
         ])[3].first?.decode("scheduled")
     }
 

@@ -172,6 +172,26 @@ struct InstallationRouteTests {
         #expect(answer.status == 200)
     }
 
+    @Test func `beyond so many new installations from an address only those that are known go on`() async throws {
+        var world = RouteWorld()
+        world.limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil, installations: 3))
+        let known = Mutex<Set<UUID>>([])
+        world.installations.save = { _, id, _ in known.withLock { $0.insert(id.id).inserted } }
+        world.installations.find = { id, _ in
+            guard known.withLock({ $0.contains(id.id) }) else { throw Problem(.installationNotFound, "none") }
+            return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
+        }
+        let paths = (1...5).map { String(Self.path.dropLast()) + "\($0)" }
+        let body = #"{"systemVersion": "18"}"#
+        var statuses: [Int] = []
+        for path in paths { statuses.append(try await Self.call(world, "PUT", path, body).status) }
+        #expect(statuses == [201, 201, 201, 429, 429])
+        let refused = try await Self.call(world, "PUT", paths[3], body)
+        #expect(refused.slug == "rate-limited" && refused.headers[.retryAfter] != nil)
+        #expect(known.withLock { $0.count } == 3)
+        #expect(try await Self.call(world, "PUT", paths[0], body).status == 200)
+    }
+
     @Test func `its own app is shown an installation, tokens by their last digits`() async throws {
         var world = RouteWorld()
         let token = try #require(DeviceToken(hex: "80abcdef0123456789"))

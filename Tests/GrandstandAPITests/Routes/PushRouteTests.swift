@@ -119,6 +119,21 @@ struct PushRouteTests {
         #expect(try await world("GET", path).slug == "push-not-found")
     }
 
+    @Test func `a push is withdrawn, unless it was sent or is none`() async throws {
+        var world = RouteWorld()
+        let path = "/v1/pushes/\(Sample.id.uuidString.lowercased())"
+        for (answer, status, slug) in [(true, 204, nil), (false, 409, "push-sent"), (nil, 404, "push-not-found")] {
+            world.outbox.withdrawPush = { id in
+                #expect(id == Sample.id)
+                return answer
+            }
+            let answer = try await world("DELETE", path, as: "gs_organise")
+            #expect(answer.status == status)
+            #expect(answer.slug == slug)
+        }
+        #expect(try await world("DELETE", "/v1/pushes/1").slug == "push-not-found")
+    }
+
     @Test func `only keys that organise may push, and only to their own app`() async throws {
         let body = #"{"token": "ab", "event": "update", "contentState": {}}"#
         for key in ["gs_device", "gs_lookup", "gs_operate"] {

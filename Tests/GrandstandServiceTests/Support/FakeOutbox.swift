@@ -87,6 +87,10 @@ final class FakeOutbox: Outbox {
         throw NotScripted()
     }
 
+    func cancelPush(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
+        throw NotScripted()
+    }
+
     /// Waits until `isEnough` of the books.
     func wait(until isEnough: (Account) -> Bool) async {
         if isEnough(books) { return }

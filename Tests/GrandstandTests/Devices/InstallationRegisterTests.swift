@@ -210,7 +210,7 @@ struct InstallationRegisterTests {
             (new.tokens, new.details.topics) = (old.tokens, old.details.topics)
             stored[key] = new
         }
-        for (row, type) in changes.oldTokens { key(row).map { stored[$0]?.tokens[type] = nil } }
+        for (row, type, _) in changes.oldTokens { key(row).map { stored[$0]?.tokens[type] = nil } }
         for (key, type, token) in changes.newTokens { stored[key]?.tokens[type] = token }
         for (row, topic) in changes.unfollowed {
             if let key = key(row) { stored[key]?.details.topics.remove(topic) }

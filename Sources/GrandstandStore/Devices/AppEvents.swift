@@ -1,0 +1,35 @@
+internal import Grandstand
+internal import Postgres
+
+/// Which events an app's installations may speak of: those that have an audience of the app in its environment. Another
+/// app's event is answered as one that does not exist, or the key that ships in an app would tell strangers which events
+/// others have.
+enum AppEvents {
+    /// An event as it was named, by installations of an app in its environment.
+    struct Name: Hashable {
+        /// `app_environments.id`.
+        let app: Int
+        let key: EventKey
+    }
+
+    /// Those of `names` that are of their apps, for `names(_:)`.
+    static func load(_ names: Set<Name>) -> PostgresQuery {
+        let names = names.sorted { ($0.app, $0.key.rawValue) < ($1.app, $1.key.rawValue) }
+        return """
+            select n.app, n.key from unnest(\(names.map { Int32($0.app) }), \(names.map(\.key.rawValue))) as n(app, key)
+            where \(concerns("n.key", "n.app"))
+            """
+    }
+
+    static func names(_ rows: PostgresRows) throws -> Set<Name> {
+        Set(try rows.map { Name(app: try $0.decode("app"), key: try $0.word("key")) })
+    }
+
+    /// - Parameters: expressions for the event's key and for `app_environments.id`.
+    static func concerns(_ key: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
+        """
+        exists (select from app_environments ae join audiences u on \(AudienceColumns.isSame("u", "ae"))
+            where ae.id = \(app) and u.event_key = \(key))
+        """
+    }
+}

@@ -1,0 +1,114 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Single pushes that are refused or taken back, and what APNs' answers to them are counted for.
+@Suite(.timeLimit(.minutes(1)))
+struct PushWithdrawalTests {
+    private static let lanes: PostgresQuery = "select count(*) as n from lanes"
+    private static let long = #"{"s":"\#(String(repeating: "x", count: 5_000))"}"#
+
+    @Test func `a refused push leaves no token behind`() async throws {
+        try await withStores { stores in
+            #expect(
+                try await problem { try await stores.push(.update(Self.long)) } == .payloadTooLarge)
+            #expect(try await stores.count(Self.lanes) == 0)
+            // Beside one that is taken, by an acceptance with several.
+            let intakes = try ["80aa", "80bb"].map { hex in
+                BroadcastIntake(
+                    .token(try .sample(hex)),
+                    request: (hex == "80aa" ? BroadcastRequest.update() : .update(Self.long)).asPush)
+            }
+            let results = try await stores.outbox.accept(intakes, now: stores.now, plan: Stores.plan)
+            #expect(results.map { (try? $0.get()) != nil } == [true, false])
+            #expect(try await stores.count(Self.lanes) == 1)
+            // What is known stays, also with nothing but a scheduled push.
+            #expect(
+                try await problem { try await stores.push(.update(Self.long), to: .sample("80aa")) }
+                    == .payloadTooLarge)
+            try await stores.push(.update(sendAt: stores.now.addingTimeInterval(60)), to: .sample("80cc"))
+            #expect(try await stores.count(Self.lanes) == 2)
+            #expect(try await stores.sendOne().text.contains("1-0"))
+        }
+    }
+
+    @Test func `a push of which nothing was sent can be withdrawn, and the one before goes after all`() async throws {
+        try await withStores { stores in
+            let pushes = try await stores.push([.update(#"{"n":1}"#), .update(#"{"n":2}"#)])
+            #expect(try await stores.state(of: pushes[0]) == .superseded)
+            for _ in 1...2 { #expect(try await stores.outbox.cancelPush(pushes[1].id, now: stores.now) == true) }
+            #expect(try await stores.outbox.broadcast(pushes[1].id)?.state == .cancelled)
+            #expect(try await stores.sendOne().text.contains(#"{"n":1}"#))
+            #expect(try await stores.outbox.cancelPush(pushes[0].id, now: stores.now) == false)
+            let end = try await stores.push(.end())
+            #expect(try await stores.outbox.cancelPush(end.id, now: stores.now) == true)
+            // The token takes updates again.
+            try await stores.push(.update(#"{"n":3}"#))
+            stores.clock.advance(by: 1)
+            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
+            #expect(try await stores.forgotten() == 0)
+            #expect(
+                try await stores.count(
+                    """
+                    select count(*) as n from audit_log where action = 'push.withdrawn'
+                        and bundle_id = 'com.example.Goal' and broadcast is not null
+                    """) == 2)
+        }
+    }
+
+    @Test func `one that is scheduled can be withdrawn; a broadcast is no push; reach is heeded`() async throws {
+        try await withStores { stores in
+            let push = try await stores.push(.start(sendAt: stores.now.addingTimeInterval(60)))
+            let theirs = AppReach.only([try .sample("com.example.Other")])
+            #expect(
+                try await problem { try await stores.outbox.cancelPush(push.id, within: theirs, now: stores.now) }
+                    == .forbidden)
+            #expect(try await stores.outbox.cancelPush(push.id, now: stores.now) == true)
+            stores.clock.advance(by: 60)
+            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 0)
+            #expect(try await stores.outbox.broadcast(push.id)?.state == .cancelled)
+            #expect(
+                try await stores.count(
+                    """
+                    select count(*) as n from audit_log where action = 'push.withdrawn'
+                        and bundle_id = 'com.example.Goal'
+                    """) == 1)
+            try await stores.open()
+            let broadcast = try await stores.accept(.update())
+            #expect(try await stores.outbox.cancelPush(broadcast.id, now: stores.now) == nil)
+            #expect(try await stores.outbox.cancelPush(UUID(), now: stores.now) == nil)
+        }
+    }
+
+    @Test func `answers about single pushes count, and raise the alarm`() async throws {
+        try await withStores { stores in
+            for n in 10..<35 { try await stores.push(.update(), to: .sample("80\(n)")) }
+            let refusal = APNsRefusal(status: 400, reason: .badDeviceToken)
+            let claimed = try await stores.claim()
+            try await stores.outbox.settle(
+                claimed.enumerated().map { place, delivery in
+                    Settlement(
+                        delivery: delivery.id, lane: delivery.lane, verdict: place < 5 ? .ok : .rejected(refusal),
+                        at: stores.now)
+                },
+                replica: stores.replica, now: stores.now)
+            let row = try #require(
+                try await stores.pool.query("select accepted, suspect, reason from token_answers").first)
+            #expect(try row.decode(Int.self, "accepted") == 5)
+            #expect(try row.decode(Int.self, "suspect") == 20)
+            #expect(try row.decode(String.self, "reason") == "BadDeviceToken")
+            let quotas = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure)
+            let refused = quotas.first { $0.environment == .production }?.tokensRefused
+            #expect(refused?.refused == 20 && refused?.answers == 25)
+            #expect(try await stores.forgotten() == 0)
+            // A verdict whose lease has gone counts nothing.
+            try await stores.settle(claimed[0], .rejected(refusal))
+            #expect(try await stores.count("select suspect as n from token_answers") == 20)
+        }
+    }
+}
