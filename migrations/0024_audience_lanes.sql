@@ -1,0 +1,29 @@
+-- The lanes of an audience: one of them leads and takes every message, the others follow it.
+
+-- Beside `event_lanes`, which replicas of the version before read: that leaves out the own lane of an audience that is
+-- reached by tokens only.
+create view audience_lanes as
+    select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead
+    from audiences
+    union all
+    select u.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane,
+        u.delivery = 'tokens' and c.kind = 'crowd'
+    from crowds c join app_environments ae on ae.id = c.app
+    join audiences u on u.event_key = c.event_key and u.bundle_id = ae.bundle_id and u.environment = ae.environment;
+
+-- What only the crowd knew.
+update lanes l set newest_broadcast = coalesce(r.newest_broadcast, l.newest_broadcast),
+    fenced_at = coalesce(l.fenced_at, r.fenced_at), last_timestamp = greatest(l.last_timestamp, r.last_timestamp)
+from audiences u join audience_lanes v on v.beside = u.lane and v.is_lead join lanes r on r.id = v.lane
+where l.id = u.lane and u.delivery = 'tokens';
+
+-- Who waits longest on a lane.
+create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
+drop index crowd_joins_by_lane;
+
+-- A token is one activity's.
+create index activities_by_token on activities (app, update_token) where update_token is not null;
+
+-- Its content went to somebody by another way than its messages, with a start or to a token that came late: it cannot be
+-- withdrawn any more.
+alter table broadcasts add column shown boolean not null default false;
