@@ -527,7 +527,7 @@ CREATE VIEW public.audience_lanes AS
     (audiences.delivery = 'channel'::public.audience_delivery) AS is_lead
    FROM public.audiences
 UNION ALL
- SELECT u.event_key,
+ SELECT c.event_key,
     u.bundle_id,
     u.environment,
     u."position",
@@ -535,8 +535,21 @@ UNION ALL
     c.lane,
     ((u.delivery = 'tokens'::public.audience_delivery) AND (c.kind = 'crowd'::public.lane_kind)) AS is_lead
    FROM ((public.crowds c
-     JOIN public.app_environments ae ON ((ae.id = c.app)))
-     JOIN public.audiences u ON (((u.event_key = c.event_key) AND (u.bundle_id = ae.bundle_id) AND (u.environment = ae.environment))));
+     CROSS JOIN LATERAL ( SELECT app_environments.bundle_id,
+            app_environments.environment
+           FROM public.app_environments
+          WHERE (app_environments.id = c.app)
+         OFFSET 0) ae)
+     CROSS JOIN LATERAL ( SELECT audiences.event_key,
+            audiences.bundle_id,
+            audiences.environment,
+            audiences.storage_policy,
+            audiences."position",
+            audiences.lane,
+            audiences.delivery
+           FROM public.audiences
+          WHERE ((audiences.event_key = c.event_key) AND (audiences.bundle_id = ae.bundle_id) AND (audiences.environment = ae.environment))
+         OFFSET 0) u);
 
 CREATE TABLE public.audit_log (
     id bigint NOT NULL,

@@ -21,11 +21,11 @@ enum CrowdJoins {
             CrowdRows.make(for: activities, now: now),
             """
             insert into crowd_joins (activity, lane, due_at)
-            \(joining("select id, app, event_key, frequent from activities where id = any(\(activities)) and in_crowd", now))
+            \(joining("select * from \(CrowdRows.activities(activities)) n where n.in_crowd", now))
             """,
             """
             select pg_notify('grandstand_lanes_' || ae.environment, '') from app_environments ae
-            where ae.id in (select app from activities where id = any(\(activities)) and in_crowd)
+            where ae.id = any(array(select n.app from \(CrowdRows.activities(activities)) n where n.in_crowd))
             """,
         ]
     }
@@ -69,21 +69,25 @@ enum CrowdJoins {
         )
         """
 
-    /// The first of a lane of `waiting`, and the lane.
+    /// The first of a lane of `waiting`, and the lane: looked up by key, for a plan that was made for empty tables would
+    /// read all lanes there are.
     static let heads: PostgresQuery = """
         waiting w
         cross join lateral (select due_at from crowd_joins where lane = w.lane order by due_at limit 1) j
-        join lanes l on l.id = w.lane
+        cross join lateral (select id, environment, leased_until from lanes where id = w.lane offset 0) l
         """
 
     /// Locks lanes where somebody waits and nothing is under way; one that somebody else has is another claim's.
     static func lock(_ claim: LaneClaim) -> PostgresQuery {
         """
         with recursive \(waiting)
-        select l.id from \(heads)
-        where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
-            and coalesce(l.leased_until <= \(claim.at), true)
-        order by j.due_at limit \(claim.limit) for no key update of l skip locked
+        select id from lanes where id = any(array(
+            select l.id from \(heads)
+            where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
+                and coalesce(l.leased_until <= \(claim.at), true)
+            order by j.due_at limit \(claim.limit)))
+            and coalesce(leased_until <= \(claim.at), true)
+        order by id for no key update skip locked
         """
     }
 
@@ -93,8 +97,9 @@ enum CrowdJoins {
         for row in try await connection.query(
             """
             select r.lane, s.lane as lead from unnest(\(lanes)) r(lane)
-            cross join lateral (select beside from audience_lanes where lane = r.lane offset 0) v
-            cross join lateral (select lane from audience_lanes where beside = v.beside and is_lead offset 0) s
+            cross join lateral (select event_key, beside from audience_lanes where lane = r.lane offset 0) v
+            cross join lateral (select lane from audience_lanes
+                where event_key = v.event_key and beside = v.beside and is_lead offset 0) s
             """)
         {
             leads[try row.decode("lane")] = try row.decode("lead")
@@ -115,7 +120,7 @@ enum CrowdJoins {
         ).map { try $0.decode("activity") }
         guard !due.isEmpty else { return [] }
         let members = try await connection.query(
-            "select id, update_token from activities where id = any(\(due)) and in_crowd order by id"
+            "select id, update_token from \(CrowdRows.activities("\(due)")) n where in_crowd order by id"
         ).compactMap(CrowdRows.member)
         let gone = Set(due).subtracting(members.map(\.activity)).sorted()
         if !gone.isEmpty { try await connection.query("delete from crowd_joins where activity = any(\(gone))") }
@@ -129,11 +134,12 @@ enum CrowdJoins {
 
     // MARK: Settling
 
-    /// They got what they waited for, unless they joined another lane or with another token meanwhile.
+    /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
+    /// index by lane out: a plan that was made for an empty table would read all who wait there.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         delete from crowd_joins j using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)
-        where j.activity = r.activity and j.activity = any(\(members.map(\.activity))) and j.lane = \(lane)
+        where j.activity = r.activity and j.activity = any(\(members.map(\.activity))) and j.lane + 0 = \(lane)
             and (select update_token is null or update_token = decode(r.token, 'hex') from activities
                 where id = r.activity)
         """
@@ -143,7 +149,7 @@ enum CrowdJoins {
     static func postponed(_ members: [CrowdShard.Member], of lane: Int, now: Date) -> PostgresQuery {
         """
         update crowd_joins set due_at = \(now.addingTimeInterval(pause))
-        where activity = any(\(members.map(\.activity))) and lane = \(lane)
+        where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
         """
     }
 }

@@ -24,7 +24,7 @@ struct CrowdNews {
         let end = lead.fencedAt.map { $0.addingTimeInterval(CrowdJoins.endIsOfUse) }
         if let end, end <= now { return nil }
         let broadcast: PostgresQuery =
-            end == nil ? "\(lead.newest)::uuid" : "(\(Self.end(of: lane.id, lead: lead.id)))"
+            end == nil ? "\(lead.newest)::uuid" : "(\(Self.end(of: lane.id)))"
         let rows = try await connection.query(
             """
             select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert, b.content_state,
@@ -51,16 +51,16 @@ struct CrowdNews {
     }
 
     /// The end that an audience got; none: the clock closed its event.
-    private static func end(of lane: Int, lead: Int) -> PostgresQuery {
+    private static func end(of lane: Int) -> PostgresQuery {
         """
-        select e.id from (select event_key from crowds where lane = \(lane) offset 0) c
+        select b.id from (select event_key, beside from audience_lanes where lane = \(lane) offset 0) v
         cross join lateral (
-            select id from broadcasts b where b.event_key = c.event_key and b.event = 'end' and not b.scheduled
-                and not b.cancelled and exists (
-                    select from deliveries d where d.broadcast_id = b.id and d.lane in (
-                        select s.lane from audience_lanes v join audience_lanes s on s.beside = v.beside
-                        where v.lane = \(lead)))
-            order by b.accepted_at desc, b.id desc limit 1) e
+            select id, accepted_at, scheduled from broadcasts
+            where event_key = v.event_key and event = 'end' and not cancelled offset 0) b
+        cross join lateral (select lane from deliveries where broadcast_id = b.id offset 0) d
+        where not b.scheduled and d.lane = any(array(
+            select lane from audience_lanes where event_key = v.event_key and beside = v.beside))
+        order by b.accepted_at desc, b.id desc limit 1
         """
     }
 

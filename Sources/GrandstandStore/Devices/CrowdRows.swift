@@ -32,7 +32,7 @@ enum CrowdRows {
         case .again(let activities):
             let rows = try await connection.query(
                 """
-                select id, update_token from activities where id = any(\(activities)) and in_crowd order by id
+                select id, update_token from \(Self.activities("\(activities)")) a where in_crowd order by id
                 """)
             return Shard(members: try rows.compactMap(member), cursor: nil, isLast: true, total: nil)
         case .after(let cursor):
@@ -119,12 +119,24 @@ enum CrowdRows {
         make(
             """
             select distinct u.lane as beside, a.event_key, a.app
-            from activities a join app_environments ae on ae.id = a.app
-            join events e on e.key = a.event_key and e.cancelled_at is null
-                and coalesce(e.ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true)
-            join audiences u on u.event_key = a.event_key and \(AudienceColumns.isSame("u", "ae"))
-            where a.id = any(\(activities)) and a.in_crowd
+            from \(Self.activities(activities)) a
+            cross join lateral (select * from app_environments where id = a.app offset 0) ae
+            cross join lateral (
+                select from events where key = a.event_key and cancelled_at is null
+                    and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
+            cross join lateral (
+                select lane from audiences n
+                where n.event_key = a.event_key and \(AudienceColumns.isSame("n", "ae")) offset 0) u
+            where a.in_crowd
             """)
+    }
+
+    /// Activities by their numbers, and by nothing else: the index of all who are in a crowd looks as good to a plan that
+    /// was made for an empty table.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    static func activities(_ ids: PostgresQuery) -> PostgresQuery {
+        "(select * from activities where id = any(\(ids)) offset 0)"
     }
 
     /// The lanes of an audience's crowds that were closed with it.
@@ -135,12 +147,13 @@ enum CrowdRows {
         """
     }
 
-    /// Whether somebody hears what is sent on a lane of a crowd.
+    /// Whether somebody hears what is sent on a lane of a crowd. The order is that of the index of crowds: the one of all
+    /// activities of an event would look as good to a plan that was made for an empty table.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from crowds c cross join lateral (
-            select from activities where app = c.app and event_key = c.event_key and frequent = (c.kind = 'crowd')
-                and in_crowd limit 1) a
+            select from activities where app = c.app and event_key = c.event_key and frequent >= (c.kind = 'crowd')
+                and frequent <= (c.kind = 'crowd') and in_crowd order by frequent, id limit 1) a
             where c.lane = \(lane))
         """
     }

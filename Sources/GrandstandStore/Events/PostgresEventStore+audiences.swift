@@ -25,7 +25,7 @@ extension PostgresEventStore {
         let wanted = specification.audiences
         if !isNew, Set(present.values.map(\.audience)) != Set(wanted) { try await lockLanes(of: key, on: connection) }
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
-        try await remove(removed.compactMap { present[$0] }.map(\.lane), now: now, on: connection)
+        try await remove(removed.compactMap { present[$0] }.map(\.lane), of: key, now: now, on: connection)
         var moved: [Audience] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
@@ -46,7 +46,7 @@ extension PostgresEventStore {
             try await connection.query(CrowdRows.make(of: key))
             for audience in wanted where audience.delivery == .tokens && !isNew {
                 if let (before, lane) = present[audience.id] {
-                    if before.delivery == .channel { try await handOver(lane, now: now, on: connection) }
+                    if before.delivery == .channel { try await handOver(lane, of: key, now: now, on: connection) }
                 } else {
                     try await followCrowd(of: audience.id, of: key, now: now, on: connection)
                 }
@@ -143,9 +143,12 @@ extension PostgresEventStore {
     }
 
     /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
-    private static func remove(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+    private static func remove(
+        _ lanes: [Int], of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
         guard !lanes.isEmpty else { return }
-        let rows = try await connection.query("select lane from audience_lanes where beside = any(\(lanes))")
+        let rows = try await connection.query(
+            "select lane from audience_lanes where event_key = \(key) and beside = any(\(lanes))")
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }

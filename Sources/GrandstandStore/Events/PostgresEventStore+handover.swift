@@ -6,9 +6,12 @@ internal import Postgres
 extension PostgresEventStore {
     /// What waits on the lane of an audience that is reached by tokens from now on goes to its crowd, unless that has the
     /// same already. The crowd leads: the audience's own lane, which keeps its place for a channel, follows it.
-    static func handOver(_ lane: Int, now: Date, on connection: PostgresConnection) async throws {
+    static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {
         let found = try await connection.query(
-            "select lane from audience_lanes where beside = \(lane) and is_lead and lane <> beside")
+            """
+            select lane from audience_lanes
+            where event_key = \(key) and beside = \(lane) and is_lead and lane <> beside
+            """)
         guard let crowd: Int = try found.first?.decode("lane") else { return }
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([lane, crowd])")))
         var lanes = loaded
@@ -31,8 +34,8 @@ extension PostgresEventStore {
     ) async throws {
         let rows = try await connection.query(
             """
-            select u.lane as own, v.lane as lead from audiences u join audience_lanes v on v.beside = u.lane and v.is_lead
-            where u.event_key = \(key) and \(AudienceColumns.isSame("u", audience))
+            select v.beside as own, v.lane as lead from audience_lanes v
+            where v.event_key = \(key) and v.is_lead and \(AudienceColumns.isSame("v", audience))
             """)
         guard let row = rows.first else { return }
         let (own, lead): (Int, Int) = (try row.decode("own"), try row.decode("lead"))
