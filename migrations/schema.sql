@@ -530,6 +530,48 @@ CREATE TABLE public.audiences (
     delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL
 );
 
+CREATE TABLE public.crowds (
+    lane bigint NOT NULL,
+    event_key text NOT NULL,
+    app integer NOT NULL,
+    kind public.lane_kind NOT NULL,
+    CONSTRAINT crowds_kind_check CHECK ((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])))
+);
+
+CREATE VIEW public.audience_lanes AS
+ SELECT audiences.event_key,
+    audiences.bundle_id,
+    audiences.environment,
+    audiences."position",
+    audiences.lane AS beside,
+    audiences.lane,
+    (audiences.delivery = 'channel'::public.audience_delivery) AS is_lead
+   FROM public.audiences
+UNION ALL
+ SELECT c.event_key,
+    u.bundle_id,
+    u.environment,
+    u."position",
+    u.lane AS beside,
+    c.lane,
+    ((u.delivery = 'tokens'::public.audience_delivery) AND (c.kind = 'crowd'::public.lane_kind)) AS is_lead
+   FROM ((public.crowds c
+     CROSS JOIN LATERAL ( SELECT app_environments.bundle_id,
+            app_environments.environment
+           FROM public.app_environments
+          WHERE (app_environments.id = c.app)
+         OFFSET 0) ae)
+     CROSS JOIN LATERAL ( SELECT audiences.event_key,
+            audiences.bundle_id,
+            audiences.environment,
+            audiences.storage_policy,
+            audiences."position",
+            audiences.lane,
+            audiences.delivery
+           FROM public.audiences
+          WHERE ((audiences.event_key = c.event_key) AND (audiences.bundle_id = ae.bundle_id) AND (audiences.environment = ae.environment))
+         OFFSET 0) u);
+
 CREATE TABLE public.audit_log (
     id bigint NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -580,6 +622,7 @@ CREATE TABLE public.broadcasts (
     cancelled boolean DEFAULT false NOT NULL,
     lane bigint,
     start json,
+    shown boolean DEFAULT false NOT NULL,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_check1 CHECK (((lane IS NULL) OR ((event_key IS NULL) AND (channel IS NULL)))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -618,14 +661,6 @@ CREATE TABLE public.crowd_joins (
     activity bigint NOT NULL,
     lane bigint NOT NULL,
     due_at timestamp with time zone NOT NULL
-);
-
-CREATE TABLE public.crowds (
-    lane bigint NOT NULL,
-    event_key text NOT NULL,
-    app integer NOT NULL,
-    kind public.lane_kind NOT NULL,
-    CONSTRAINT crowds_kind_check CHECK ((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])))
 );
 
 CREATE TABLE public.deliveries (
@@ -1184,6 +1219,8 @@ ALTER TABLE ONLY public.webhooks
 
 CREATE INDEX activities_by_report ON public.activities USING btree (reported_at);
 
+CREATE INDEX activities_by_token ON public.activities USING btree (app, update_token) WHERE (update_token IS NOT NULL);
+
 CREATE INDEX activities_in_crowds ON public.activities USING btree (app, event_key, frequent, id) WHERE in_crowd;
 
 CREATE INDEX activities_of_events ON public.activities USING btree (event_key);
@@ -1226,9 +1263,9 @@ CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (ev
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
-CREATE INDEX crowd_joins_by_lane ON public.crowd_joins USING btree (lane);
-
 CREATE INDEX crowd_joins_due ON public.crowd_joins USING btree (due_at);
+
+CREATE INDEX crowd_joins_of_lanes ON public.crowd_joins USING btree (lane, due_at, activity);
 
 CREATE INDEX deliveries_by_broadcast ON public.deliveries USING btree (broadcast_id);
 

@@ -15,6 +15,8 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// When the server stops trying.
     package var expiresAt: Date
     private let expiration: Expiration
+    /// Bytes of the body.
+    private let size: Int
     /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
     package var ringsUntil: Date?
     package var items: [Item]
@@ -65,6 +67,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         }
 
         payload = request.payload
+        self.size = size
         self.expiration = expiration
         priority = request.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
         expiresAt = expiration.deadline(now: now)
@@ -77,24 +80,27 @@ package struct DeliveryPlan: Sendable, Hashable {
         warnings = Self.warnings(for: payload)
     }
 
-    /// The message to those of an audience who are reached by token: APNs keeps the newest of them for a device that is
-    /// offline, as a channel with `mostRecentMessageStored` does.
-    package func item(forTokensOf audience: Audience) -> Item {
-        Item(audience: audience, apnsExpiration: expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+    /// An audience's message on one of its lanes. To those who are reached by token: APNs keeps the newest for a device
+    /// that is offline, as a channel with `mostRecentMessageStored` does.
+    package func item(_ item: Item, on kind: Lane.Kind) -> Item {
+        guard kind.isCrowd else { return item }
+        return Item(
+            audience: item.audience,
+            apnsExpiration: expiration.header(for: .mostRecentMessageStored, until: expiresAt))
     }
 
-    /// APNs takes less for a token than for a channel (docs/apns.md section 4).
+    /// Why a lane of this kind cannot take the message: a token takes less than a channel.
     ///
-    /// - Throws: `payload-too-large`.
-    package func refuseWhatNoTokenTakes() throws(Problem) {
-        let size = payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
-        guard size > APNsLimits.devicePayload else { return }
-        throw Problem(
+    /// - Returns: `payload-too-large`; `nil`: it can.
+    package func refusal(by kind: Lane.Kind, of audience: Audience) -> Problem? {
+        let limit = kind.bodyLimit
+        guard size > limit else { return nil }
+        return Problem(
             .payloadTooLarge,
-            "The message to APNs would have \(size) bytes, and activities of this event are reached by token: Apple takes "
-                + "\(APNsLimits.devicePayload) there. Shorten contentState or alert by "
-                + "\(size - APNsLimits.devicePayload) bytes.",
-            members: [("size", .integer(size)), ("limit", .integer(APNsLimits.devicePayload))])
+            "The message to APNs would have \(size) bytes, and activities of the audience \(audience.bundleID) in "
+                + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten contentState "
+                + "or alert by \(size - limit) bytes, or send to the other audiences only.",
+            members: [("size", .integer(size)), ("limit", .integer(limit))])
     }
 
     private static func choose(

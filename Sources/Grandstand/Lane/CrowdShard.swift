@@ -14,7 +14,7 @@ package struct CrowdShard: PushShard, Hashable {
         }
     }
 
-    /// `nil`: the members came late, and get the newest content by itself.
+    /// `nil`: the members came late, and get by themselves what the others have.
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
@@ -23,7 +23,10 @@ package struct CrowdShard: PushShard, Hashable {
     package var priority: APNsPriority
     /// The value of `apns-expiration`.
     package var expiration: Int
+    /// Rounds of these members, this one included.
     package var attempts: Int
+    /// The number of the message's shard, which its settlement names: a settlement that is repeated is not another's.
+    package var number: Int
     package var expiresAt: Date
     package var members: [Member]
     /// The highest number that was looked at; `nil`: the members are those to be tried again.
@@ -33,7 +36,7 @@ package struct CrowdShard: PushShard, Hashable {
 
     package init(
         delivery: Int?, lane: Int, address: APNsAddress, body: [UInt8], priority: APNsPriority, expiration: Int,
-        attempts: Int, expiresAt: Date, members: [Member], cursor: Int?, isLast: Bool
+        attempts: Int, number: Int, expiresAt: Date, members: [Member], cursor: Int?, isLast: Bool
     ) {
         self.delivery = delivery
         self.lane = lane
@@ -42,6 +45,7 @@ package struct CrowdShard: PushShard, Hashable {
         self.priority = priority
         self.expiration = expiration
         self.attempts = attempts
+        self.number = number
         self.expiresAt = expiresAt
         self.members = members
         self.cursor = cursor

@@ -8,6 +8,8 @@ package struct FanOut: Sendable, Hashable {
     package var isSwept: Bool
     /// Members up to the cursor whose pushes APNs did not answer or did not take yet.
     package var again: [Int]
+    /// Rounds that were made for those of `again` alone: the pause before the next grows with them.
+    package var tries: Int
     /// Members there were when it began.
     package var total: Int
     /// APNs said 200.
@@ -18,12 +20,13 @@ package struct FanOut: Sendable, Hashable {
     package var gone: Int
 
     package init(
-        cursor: Int = 0, isSwept: Bool = false, again: [Int] = [], total: Int = 0, accepted: Int = 0,
-        rejected: Int = 0, gone: Int = 0
+        cursor: Int = 0, isSwept: Bool = false, again: [Int] = [], tries: Int = 0, total: Int = 0,
+        accepted: Int = 0, rejected: Int = 0, gone: Int = 0
     ) {
         self.cursor = cursor
         self.isSwept = isSwept
         self.again = again
+        self.tries = tries
         self.total = total
         self.accepted = accepted
         self.rejected = rejected
@@ -78,6 +81,7 @@ package struct FanOut: Sendable, Hashable {
         } else {
             // They were all of `again`.
             again = progress.again
+            tries = again.isEmpty ? 0 : tries + 1
         }
         accepted += progress.accepted
         rejected += progress.rejected

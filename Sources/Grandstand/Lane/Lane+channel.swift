@@ -46,6 +46,7 @@ extension Lane {
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
         let isServed = audience.delivery == .channel && audience.storagePolicy == self.audience.storagePolicy
         self.audience = audience
+        if audience.delivery == .channel { closedAt = nil }
         return isServed ? nil : disconnect(at: now)
     }
 

@@ -56,12 +56,17 @@ extension Lane {
     /// Records what became of a shard of the message under way, and gives the lane back. The rest of the message waits,
     /// and gives way to newer state like any other: who was not reached yet gets that instead.
     ///
-    /// - Parameter again: when those may be tried again that APNs did not take.
+    /// - Parameters:
+    ///   - number: which of the message's shards it was, as `attempts` counted it: one that was recorded before, while the
+    ///     answer was lost, changes nothing of the next.
+    ///   - again: when those may be tried again that APNs did not take.
     /// - Returns: whether the lease still was the replica's.
     package mutating func settle(
-        _ progress: FanOut.Progress, of delivery: Int, by replica: UUID, again: Date, at now: Date
+        _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
     ) -> Bool {
-        guard let index = underWay(delivery, replica), var fanOut = messages[index].fanOut else { return false }
+        guard let index = underWay(delivery, replica), messages[index].attempts == number,
+            var fanOut = messages[index].fanOut
+        else { return false }
         fanOut.advance(by: progress)
         messages[index].fanOut = fanOut
         messages[index].reason = progress.reason ?? messages[index].reason
@@ -114,7 +119,7 @@ extension Lane {
     }
 
     /// A verdict may come so late that its replica has claimed the lane again: the lease is that claim's then.
-    private mutating func giveBack(at now: Date) {
+    mutating func giveBack(at now: Date) {
         if !messages.contains(where: { $0.state == .sending }) { lease = nil }
         if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
     }

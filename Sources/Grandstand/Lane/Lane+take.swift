@@ -24,13 +24,15 @@ extension Lane {
 
     /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
     private var bytesForContentAndAlert: Int {
-        (kind == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload) - 160
+        kind.bodyLimit - 160
     }
 
-    func form(of head: LaneMessage, at now: Date) -> Form {
+    /// - Parameter isRepeated: a dead replica left it under way.
+    func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
-        if rings, !head.isEnd, !head.isStart, let newest = messages.last(where: { !$0.state.isSettled && !$0.isStart }),
+        if rings, !keepsForm(head, isRepeated), !head.isEnd, !head.isStart,
+            let newest = messages.last(where: { !$0.state.isSettled && !$0.isStart }),
             newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= bytesForContentAndAlert
         {
@@ -44,6 +46,14 @@ extension Lane {
         return form
     }
 
+    /// A shard whose members may have got it is repeated as it was: with newer content it would ring a second time. The
+    /// next shard takes the newest.
+    private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
+        guard kind.isCrowd else { return false }
+        if case .again? = head.fanOut?.next { return true }
+        return isRepeated
+    }
+
     /// Takes the head for a claim, if it may go now, and leases the lane. A message that a dead replica left under way
     /// waits again, and gives way to newer state like any other; a start does not, for it may have been made.
     ///
@@ -53,19 +63,21 @@ extension Lane {
         let now = claim.at
         if let lease, lease.until > now { return nil }
         lease = nil
+        var left: UUID?
         for index in messages.indices where messages[index].state == .sending {
             if messages[index].isStart {
                 messages[index].settle(.unknown, at: now)
                 messages[index].reason = Self.unheard
             } else {
                 messages[index].state = unsent
+                left = messages[index].broadcast
             }
         }
         giveWay(at: now)
-        guard takesMessages, let time = sendable(at: now), time <= now,
+        guard takesMessages, let time = sendable(repeating: left, at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled })
         else { return nil }
-        let form = form(of: messages[index], at: now)
+        let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
             // Updates of what a start makes come by another token, perhaps in the same second: theirs are higher.
             let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)

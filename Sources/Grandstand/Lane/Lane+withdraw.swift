@@ -19,13 +19,12 @@ extension Lane {
         return true
     }
 
-    /// The newest content is the newest that was not cancelled: each message names the one before it.
+    /// The newest content is the newest that was not cancelled: each message names the one before it, which may have been
+    /// on another lane of its audience.
     private mutating func showBefore() {
         while let message = messages.first(where: { $0.broadcast == newest }), message.state == .cancelled {
             newest = message.contentBefore
         }
-        // History that was deleted is not shown again.
-        if !messages.contains(where: { $0.broadcast == newest }) { newest = nil }
     }
 
     /// An update that gave way to what was withdrawn was accepted and never sent: it waits in its place again.

@@ -19,6 +19,9 @@ package struct Lane: Sendable, Hashable {
         case token
 
         package var isCrowd: Bool { self == .crowd || self == .infrequent }
+
+        /// Bytes that APNs takes of a message's body: fewer for a token than for a channel (docs/apns.md section 4).
+        package var bodyLimit: Int { self == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload }
     }
 
     /// The channel that its messages go to.
@@ -123,10 +126,12 @@ package struct Lane: Sendable, Hashable {
     package var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
 
     /// When the head may go, as far as is known; `nil`: there is none, or no channel.
-    func sendable(at now: Date) -> Date? {
+    ///
+    /// - Parameter left: the broadcast whose message a dead replica left under way.
+    func sendable(repeating left: UUID? = nil, at now: Date) -> Date? {
         guard let head, isConnected else { return nil }
         guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
-        let form = form(of: head, at: now)
+        let form = form(of: head, isRepeated: head.broadcast == left, at: now)
         var time = max(now, isPaced(head, form, at: now) ? readyAt ?? now : now)
         // What changed since the last attempt does not wait for its repetition.
         if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
@@ -145,15 +150,18 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
-    /// fresh alert does not, for people would miss the alert; nor does an `end`; nor what is under way. A start neither
-    /// gives way nor is given way to. What has expired is not sent.
+    /// fresh alert does not, for people would miss the alert, until a crowd's has gone to everybody: who did not take it
+    /// does not hold up newer state for the others. Nor does an `end`; nor what is under way. A start neither gives way nor
+    /// is given way to. What has expired is not sent.
     mutating func giveWay(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
                 messages[index].settle(.expired, at: now)
-            } else if index != newest, !message.isEnd, !message.isStart, !message.rings(at: now) {
+            } else if index != newest, !message.isEnd, !message.isStart,
+                !message.rings(at: now) || message.fanOut?.isSwept ?? false
+            {
                 messages[index].settle(.superseded, at: now)
             }
         }

@@ -99,8 +99,9 @@ package struct LaneMessage: Sendable, Hashable {
     package var isUnsent: Bool {
         guard attempts == 0, timestamp == nil, !contentSent else { return false }
         return switch state {
-        case .waiting, .queued, .superseded, .cancelled: true
-        case .sending, .accepted, .expired, .rejected, .unknown: false
+        // What was rejected without an attempt was too large for a token.
+        case .waiting, .queued, .superseded, .cancelled, .rejected: true
+        case .sending, .accepted, .expired, .unknown: false
         }
     }
 

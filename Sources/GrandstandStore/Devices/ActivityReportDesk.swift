@@ -171,7 +171,8 @@ struct ActivityReportDesk: Sendable {
                     then a.registered_at else excluded.registered_at end,
                 suspect_since = case when excluded.update_token is null then a.suspect_since end,
                 reason = case when excluded.update_token is null then a.reason end,
-                channel_id = coalesce(excluded.channel_id, a.channel_id), reported_at = excluded.reported_at
+                channel_id = coalesce(excluded.channel_id, a.channel_id), reported_at = excluded.reported_at,
+                frequent = excluded.frequent
             returning installation, activity, xmax = 0 as created
             """
     }
@@ -207,15 +208,14 @@ struct ActivityReportDesk: Sendable {
     private static func join(_ lines: [Line]) -> [PostgresQuery] {
         let joining = lines.filter { $0.activity.updateToken != nil }
         guard let now = joining.map(\.now).max() else { return [] }
-        return CrowdRows.join(
-            """
+        let joined: PostgresQuery = """
             (array(select a.id from unnest(\(joining.map(\.row)), \(joining.map(\.activity.id)))
                     as r(installation, activity)
                 cross join lateral (select id, in_crowd, registered_at, reported_at from activities
                     where installation = r.installation and activity = r.activity offset 0) a
                 where a.in_crowd and a.registered_at = a.reported_at))
-            """,
-            now: now)
+            """
+        return [CrowdJoins.takeOver(joined)] + CrowdJoins.queue(joined, now: now)
     }
 
     private static func trim(_ lines: [Line]) -> PostgresQuery {

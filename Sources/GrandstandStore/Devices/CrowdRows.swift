@@ -32,7 +32,7 @@ enum CrowdRows {
         case .again(let activities):
             let rows = try await connection.query(
                 """
-                select id, update_token from activities where id = any(\(activities)) and in_crowd order by id
+                select id, update_token from \(Self.activities("\(activities)")) a where in_crowd order by id
                 """)
             return Shard(members: try rows.compactMap(member), cursor: nil, isLast: true, total: nil)
         case .after(let cursor):
@@ -49,7 +49,7 @@ enum CrowdRows {
         }
     }
 
-    private static func member(_ row: PostgresRow) throws -> CrowdShard.Member? {
+    static func member(_ row: PostgresRow) throws -> CrowdShard.Member? {
         guard let bytes: [UInt8] = try row.decode([UInt8]?.self, "update_token"), let token = DeviceToken(bytes: bytes)
         else { return nil }
         return CrowdShard.Member(activity: try row.decode("id"), token: token)
@@ -66,8 +66,8 @@ enum CrowdRows {
     // MARK: Coming and going
 
     /// Makes lanes of crowds that are not there yet, beside their audiences' lanes: with their timestamps, so that those go
-    /// on rising on every device, and their newest content. Both lanes of a crowd are made together, for people change
-    /// their minds about frequent pushes. Nothing is made beside a lane that got its end.
+    /// on rising on every device, their newest content and their end. Both lanes of a crowd are made together, for people
+    /// change their minds about frequent pushes.
     ///
     /// Events are locked as by whoever accepts a broadcast: what is being accepted meanwhile is the newest content here, or
     /// finds the crowd.
@@ -84,14 +84,15 @@ enum CrowdRows {
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, l.bundle_id, l.environment, l.last_timestamp, l.newest_broadcast
-            from missing m join locked k on k.key = m.event_key
-            join lanes l on l.id = m.beside and l.fenced_at is null
+            select m.lane, m.kind, l.bundle_id, l.environment, l.last_timestamp, l.newest_broadcast, l.fenced_at
+            from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
             for no key update of l
         ), made as (
-            insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast)
+            insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast,
+                fenced_at)
             overriding system value
-            select lane, kind, bundle_id, environment, 'mostRecentMessageStored', last_timestamp, newest_broadcast
+            select lane, kind, bundle_id, environment, 'mostRecentMessageStored', last_timestamp, newest_broadcast,
+                fenced_at
             from beside
             returning id
         )
@@ -111,6 +112,33 @@ enum CrowdRows {
             """)
     }
 
+    /// The same for activities, unless their events have been over for so long that nobody needs an end.
+    ///
+    /// - Parameter activities: an expression of `bigint[]`.
+    static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
+        make(
+            """
+            select distinct u.lane as beside, a.event_key, a.app
+            from \(Self.activities(activities)) a
+            cross join lateral (select * from app_environments where id = a.app offset 0) ae
+            cross join lateral (
+                select from events where key = a.event_key and cancelled_at is null
+                    and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
+            cross join lateral (
+                select lane from audiences n
+                where n.event_key = a.event_key and \(AudienceColumns.isSame("n", "ae")) offset 0) u
+            where a.in_crowd
+            """)
+    }
+
+    /// Activities by their numbers, and by nothing else: the index of all who are in a crowd looks as good to a plan that
+    /// was made for an empty table.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    static func activities(_ ids: PostgresQuery) -> PostgresQuery {
+        "(select * from activities where id = any(\(ids)) offset 0)"
+    }
+
     /// The lanes of an audience's crowds that were closed with it.
     static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
         """
@@ -119,7 +147,18 @@ enum CrowdRows {
         """
     }
 
-    /// The lane that has the newest content of an audience: a channel's, or that of its crowd where it has no channel.
+    /// Whether somebody hears what is sent on a lane of a crowd. The order is that of the index of crowds: the one of all
+    /// activities of an event would look as good to a plan that was made for an empty table.
+    static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
+        """
+        exists (select from crowds c cross join lateral (
+            select from activities where app = c.app and event_key = c.event_key and frequent >= (c.kind = 'crowd')
+                and frequent <= (c.kind = 'crowd') and in_crowd order by frequent, id limit 1) a
+            where c.lane = \(lane))
+        """
+    }
+
+    /// The lane that leads an audience's (`Lane.follow`): a channel's, or that of its crowd where it has no channel.
     ///
     /// - Parameters: rows of `audiences` and `app_environments`.
     static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
@@ -128,90 +167,5 @@ enum CrowdRows {
             select n.lane from crowds n where n.event_key = \(audience).event_key and n.app = \(app).id
                 and n.kind = 'crowd') end)
         """
-    }
-
-    /// Makes the crowds of these activities that are not there yet, but for events that are over.
-    ///
-    /// Then queues those for the newest content: it may have gone before their tokens came.
-    ///
-    /// - Parameter activities: an expression of `bigint[]`: whose tokens came or changed.
-    static func join(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
-        [
-            make(
-                """
-                select distinct u.lane as beside, a.event_key, a.app
-                from activities a join app_environments ae on ae.id = a.app
-                join events e on e.key = a.event_key and e.ended_at is null and e.cancelled_at is null
-                join audiences u on u.event_key = a.event_key and \(AudienceColumns.isSame("u", "ae"))
-                where a.id = any(\(activities)) and a.in_crowd
-                """),
-            """
-            insert into crowd_joins (activity, lane, due_at)
-            select a.id, c.lane, \(now) from activities a
-            join crowds c on c.app = a.app and c.event_key = a.event_key and (c.kind = 'crowd') = a.frequent
-            join lanes l on l.id = c.lane and l.newest_broadcast is not null and l.fenced_at is null
-            where a.id = any(\(activities)) and a.in_crowd
-            on conflict (activity) do update set lane = excluded.lane, due_at = excluded.due_at
-            """,
-            """
-            select pg_notify('grandstand_lanes_' || ae.environment, '') from app_environments ae
-            where ae.id in (select app from activities where id = any(\(activities)) and in_crowd)
-            """,
-        ]
-    }
-
-    /// Takes activities that came late for a while.
-    ///
-    /// - Returns: by lane.
-    static func claimJoins(
-        _ claim: ShardClaim, on connection: PostgresConnection
-    ) async throws -> [Int: [CrowdShard.Member]] {
-        let rows = try await connection.query(
-            """
-            update crowd_joins j set due_at = \(claim.leasedUntil)
-            from (select j.activity from crowd_joins j join lanes l on l.id = j.lane
-                where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
-                order by j.due_at limit \(claim.shardSize) for update of j skip locked) due
-            join activities a on a.id = due.activity
-            where j.activity = due.activity
-            returning j.lane, a.id, a.update_token
-            """)
-        var joins: [Int: [CrowdShard.Member]] = [:]
-        for row in rows {
-            let lane: Int = try row.decode("lane")
-            // Without a token it has nothing to wait for, and is settled with the others.
-            if let member = try member(row) { joins[lane, default: []].append(member) }
-        }
-        return joins
-    }
-
-    /// They got what they waited for.
-    static func joined(_ activities: [Int]) -> PostgresQuery {
-        "delete from crowd_joins where activity = any(\(activities))"
-    }
-
-    /// A lane's newest content as an update that changes nothing where it was shown already.
-    ///
-    /// - Returns: `nil`: there is none, or the lane takes nothing any more.
-    static func newest(
-        of lane: Int, now: Date, on connection: PostgresConnection
-    ) async throws -> (address: APNsAddress, body: [UInt8], expiresAt: Date)? {
-        let rows = try await connection.query(
-            """
-            select \(PostgresChannelStore.addressColumns), b.event, null::json as alert, b.content_state, b.stale_date,
-                null::bigint as dismissal_date, b.relevance_score, b.start, l.last_timestamp
-            from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
-            \(PostgresChannelStore.addressJoins)
-            join broadcasts b on b.id = l.newest_broadcast
-            where l.id = \(lane) and l.fenced_at is null and b.event = 'update'
-            """)
-        guard let row = rows.first else { return nil }
-        let timestamp: Int = try row.decode("last_timestamp")
-        return (
-            try PostgresChannelStore.address(row),
-            // The start may have come after the content, and shows a later timestamp then. Below every update to come.
-            try row.payload().body(timestamp: max(timestamp, Int(now.timeIntervalSince1970) - 1)),
-            now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
-        )
     }
 }

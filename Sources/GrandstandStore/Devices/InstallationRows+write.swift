@@ -10,7 +10,9 @@ extension InstallationRows {
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
-        if !changes.updated.isEmpty { statements += [update(changes.updated), moveCrowds(of: changes.updated)] }
+        if !changes.updated.isEmpty {
+            statements += [update(changes.updated), moveCrowds(of: changes.updated, at: now)]
+        }
         if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
         if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
         if !changes.unfollowed.isEmpty { statements.append(delete(changes.unfollowed)) }
@@ -55,13 +57,19 @@ extension InstallationRows {
             """
     }
 
-    /// Whoever changed their mind about frequent pushes is in the other crowd of each event.
-    private static func moveCrowds(of records: [Register.Record]) -> PostgresQuery {
+    /// Whoever changed their mind about frequent pushes is in the other crowd of each event, and joins it: that may have got
+    /// what theirs is about to get.
+    private static func moveCrowds(of records: [Register.Record], at now: Date) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
-            update activities a set frequent = r.frequent
-            from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
-            where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
+            with moved as (
+                update activities a set frequent = r.frequent
+                from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
+                where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
+                returning a.id, a.app, a.event_key, a.frequent, a.in_crowd
+            )
+            insert into crowd_joins (activity, lane, due_at)
+            \(CrowdJoins.joining("select * from moved where in_crowd", now))
             """
     }
 

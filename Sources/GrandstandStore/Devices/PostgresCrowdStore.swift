@@ -6,7 +6,7 @@ internal import Postgres
 /// Crowds in the tables `crowds`, `activities`, `lanes` and `deliveries`. A lane's row is locked before anything of it
 /// changes, as for channels; a shard is what the lane's lease is for.
 package struct PostgresCrowdStore: CrowdStore {
-    private let database: Database
+    let database: Database
     private let intervals: Intervals
 
     /// Seconds between two messages of one lane.
@@ -45,8 +45,16 @@ package struct PostgresCrowdStore: CrowdStore {
             guard !due.isEmpty else { return [CrowdShard]() }
             return try await Self.take(due, laneClaim, size: claim.shardSize, on: connection)
         }
-        guard shards.count < claim.limit else { return shards }
-        return shards + (try await joins(claim, limit: claim.limit - shards.count))
+        let places = claim.limit - shards.count
+        guard places > 0 else { return shards }
+        var joinClaim = laneClaim
+        joinClaim.limit = places
+        do {
+            return shards + (try await joins(joinClaim, size: claim.shardSize))
+        } catch  where !shards.isEmpty {
+            // What was leased is not left for the end of its lease.
+            return shards
+        }
     }
 
     /// Takes the next shard of each lane; a message that nobody is left for is settled at once.
@@ -68,8 +76,8 @@ package struct PostgresCrowdStore: CrowdStore {
             }
             if crowd.members.isEmpty {
                 _ = lanes[index].settle(
-                    FanOut.Progress(cursor: crowd.cursor, isSwept: crowd.isLast), of: delivery, by: claim.replica,
-                    again: claim.at, at: claim.at)
+                    FanOut.Progress(cursor: crowd.cursor, isSwept: crowd.isLast), of: delivery,
+                    number: message.attempts, by: claim.replica, again: claim.at, at: claim.at)
             } else {
                 crowds[lanes[index].id] = crowd
                 outgoing.add(message, of: lanes[index])
@@ -88,7 +96,8 @@ package struct PostgresCrowdStore: CrowdStore {
                 CrowdShard(
                     delivery: push.delivery, lane: push.lane, address: push.address, body: push.body,
                     priority: push.message.priority, expiration: push.message.apnsExpiration,
-                    attempts: push.message.attempts, expiresAt: push.message.expiresAt, members: crowd.members,
+                    attempts: (push.message.fanOut?.tries ?? 0) + 1, number: push.message.attempts,
+                    expiresAt: push.message.expiresAt, members: crowd.members,
                     cursor: crowd.cursor, isLast: crowd.isLast)
             }
         }
@@ -97,10 +106,11 @@ package struct PostgresCrowdStore: CrowdStore {
     package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await database.query(
             """
+            with recursive \(CrowdJoins.waiting)
             select least(
                 (select min(shard_due_at) from lanes where environment = \(environment.rawValue)::environment
                     and shard_due_at is not null),
-                (select min(j.due_at) from crowd_joins j join lanes l on l.id = j.lane
+                (select min(greatest(j.due_at, l.leased_until)) from \(CrowdJoins.heads)
                 where l.environment = \(environment.rawValue)::environment)) as at
             """
         ).first?.decode(Date?.self, "at")
@@ -126,53 +136,51 @@ package struct PostgresCrowdStore: CrowdStore {
             })
         let again = RetryPolicy.broadcasts.nextAttempt(
             after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
-        if let delivery = shard.delivery {
-            try await database.transaction { connection in
-                try await LaneRows.change("\([shard.lane])", at: now, on: connection) { lane in
-                    _ = lane.settle(shard.progress(outcomes), of: delivery, by: replica, again: again, at: now)
+        guard let delivery = shard.delivery else {
+            // Before the lane is given back, so that nobody takes the same once more.
+            try await settle(
+                care,
+                [
+                    CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
+                    CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
+                ], of: shard, now: now)
+            return try await database.transaction { connection in
+                try await LaneRows.change("\([shard.lane])", at: now, on: connection) {
+                    $0.release(by: replica, at: now)
                 }
             }
         }
-        // Apart from the lane: whoever reports an activity locks it before its event, whose lock comes before lanes'.
-        let joined = shard.delivery == nil ? [CrowdRows.joined(Self.decided(outcomes))] : []
+        try await database.transaction { connection in
+            try await LaneRows.change("\([shard.lane])", at: now, on: connection) { lane in
+                _ = lane.settle(
+                    shard.progress(outcomes), of: delivery, number: shard.number, by: replica, again: again, at: now)
+            }
+        }
+        try await settle(care, [], of: shard, now: now)
+    }
+
+    /// Apart from the lane: whoever reports an activity locks it before its event, whose lock comes before lanes'.
+    private func settle(
+        _ care: TokenCare, _ joins: [PostgresQuery], of shard: CrowdShard, now: Date
+    ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.pipeline(
-                care.pruning(.activities, now: now) + joined + [CrowdRows.app(of: shard.address)])
+                care.pruning(.activities, now: now) + joins + [CrowdRows.app(of: shard.address)])
             if let app: Int = try rows.last?.first?.decode("id") {
                 try await care.count(of: app, now: now, after: [], on: connection)
             }
         }
     }
 
-    /// Whose push needs no repetition; the others are due again when their lease ends.
-    private static func decided(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> [Int] {
+    /// Those whose push needs no repetition, or the others.
+    private static func members(
+        _ outcomes: [PushOutcome<CrowdShard.Member>], decided: Bool
+    ) -> [CrowdShard.Member] {
         outcomes.filter { outcome in
             switch outcome.verdict {
-            case .accepted, .rejected, .gone, .suspect: true
-            case .retry, .unknown, nil: false
+            case .accepted, .rejected, .gone, .suspect: decided
+            case .retry, .unknown, nil: !decided
             }
-        }.map(\.member.activity)
-    }
-
-    // MARK: Those who came late
-
-    /// Activities whose token came when the newest content had gone: they get that, and nothing that rings.
-    private func joins(_ claim: ShardClaim, limit: Int) async throws -> [CrowdShard] {
-        try await database.transaction { connection in
-            let joins = try await CrowdRows.claimJoins(claim, on: connection)
-            var shards: [CrowdShard] = []
-            for (lane, members) in joins.sorted(by: { $0.key < $1.key }).prefix(limit) {
-                guard let newest = try await CrowdRows.newest(of: lane, now: claim.at, on: connection) else {
-                    try await connection.query(CrowdRows.joined(members.map(\.activity)))
-                    continue
-                }
-                shards.append(
-                    CrowdShard(
-                        delivery: nil, lane: lane, address: newest.address, body: newest.body, priority: .powerAware,
-                        expiration: Int(newest.expiresAt.timeIntervalSince1970.rounded(.up)), attempts: 1,
-                        expiresAt: newest.expiresAt, members: members, cursor: nil, isLast: true))
-            }
-            return shards
-        }
+        }.map(\.member)
     }
 }

@@ -25,7 +25,7 @@ extension PostgresEventStore {
         let wanted = specification.audiences
         if !isNew, Set(present.values.map(\.audience)) != Set(wanted) { try await lockLanes(of: key, on: connection) }
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
-        try await remove(removed.compactMap { present[$0] }.map(\.lane), now: now, on: connection)
+        try await remove(removed.compactMap { present[$0] }.map(\.lane), of: key, now: now, on: connection)
         var moved: [Audience] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
@@ -44,6 +44,13 @@ extension PostgresEventStore {
         }
         if wanted.contains(where: { $0.delivery == .tokens }) {
             try await connection.query(CrowdRows.make(of: key))
+            for audience in wanted where audience.delivery == .tokens && !isNew {
+                if let (before, lane) = present[audience.id] {
+                    if before.delivery == .channel { try await handOver(lane, of: key, now: now, on: connection) }
+                } else {
+                    try await followCrowd(of: audience.id, of: key, now: now, on: connection)
+                }
+            }
         }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
@@ -64,7 +71,7 @@ extension PostgresEventStore {
         try await connection.query(
             """
             select from lanes where id = any(array(
-                select lane from event_lanes where event_key = \(key)
+                select lane from audience_lanes where event_key = \(key)
                 union select l.id from channels c join lanes l on l.channel = c.id where c.event_key = \(key)))
             order by id for no key update
             """)
@@ -136,14 +143,12 @@ extension PostgresEventStore {
     }
 
     /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
-    private static func remove(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
+    private static func remove(
+        _ lanes: [Int], of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
         guard !lanes.isEmpty else { return }
         let rows = try await connection.query(
-            """
-            select e.lane from audiences u join event_lanes e
-                on e.event_key = u.event_key and \(AudienceColumns.isSame("e", "u"))
-            where u.lane = any(\(lanes))
-            """)
+            "select lane from audience_lanes where event_key = \(key) and beside = any(\(lanes))")
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }

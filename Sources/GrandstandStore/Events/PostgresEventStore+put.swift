@@ -113,7 +113,7 @@ extension PostgresEventStore {
                 return
             }
             let rows = try await connection.query(
-                "select lane, bundle_id from event_lanes where event_key = \(key.rawValue)")
+                "select lane, bundle_id from audience_lanes where event_key = \(key.rawValue)")
             try await Self.close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
             try await connection.query(
                 """

@@ -28,7 +28,7 @@ extension PostgresEventStore {
         // An alignment that still sees the event as over must not retire its channels after this.
         try await connection.query(PostgresChannelStore.lockAlignment)
         if let endedAt: Date = try expired.first?.decode("ended_at") {
-            let lanes: PostgresQuery = "(array(select lane from event_lanes where event_key = \(key.rawValue)))"
+            let lanes: PostgresQuery = "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"
             try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }
         }
         try await connection.pipeline([

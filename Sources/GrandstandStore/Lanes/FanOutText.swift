@@ -8,6 +8,7 @@ enum FanOutText {
         writer.object { object in
             object.member("cursor", fanOut.cursor)
             object.member("swept", fanOut.isSwept)
+            object.member("tries", fanOut.tries)
             object.member("total", fanOut.total)
             object.member("accepted", fanOut.accepted)
             object.member("rejected", fanOut.rejected)
@@ -25,7 +26,8 @@ enum FanOutText {
         func number(_ name: String) -> Int { value[name].flatMap(integer) ?? 0 }
         var fanOut = FanOut(
             cursor: number("cursor"), again: (value["again"]?.elements ?? []).compactMap(integer),
-            total: number("total"), accepted: number("accepted"), rejected: number("rejected"), gone: number("gone"))
+            tries: number("tries"), total: number("total"), accepted: number("accepted"), rejected: number("rejected"),
+            gone: number("gone"))
         if case .bool(true)? = value["swept"]?.kind { fanOut.isSwept = true }
         return fanOut
     }

@@ -37,7 +37,9 @@ enum LaneRows {
                 """
                 (d.settled_at is null or d.broadcast_id = \(broadcast)
                     or exists (select from chain c where c.lane = d.lane and c.broadcast = d.broadcast_id))
-                """))
+                """,
+                // History that was deleted is not shown again.
+                contentBefore: "(select id from broadcasts where id = d.content_before)"))
             """,
         ]
     }
@@ -56,14 +58,16 @@ enum LaneRows {
         """
     }
 
-    private static func messages(_ ids: PostgresQuery, _ condition: PostgresQuery) -> PostgresQuery {
+    private static func messages(
+        _ ids: PostgresQuery, _ condition: PostgresQuery, contentBefore: PostgresQuery = "d.content_before"
+    ) -> PostgresQuery {
         """
         select d.lane, d.is_end, d.plain_priority, d.id, d.broadcast_id, d.state,
             case when d.is_end then (select dismissal_date from broadcasts where id = d.broadcast_id) end
                 as dismissal_date,
             d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.next_attempt_at,
             d.apns_timestamp, d.apns_request_id, d.apns_unique_id, d.channel_id, d.reason, d.settled_at,
-            d.content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out, d.is_start
+            \(contentBefore) as content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out, d.is_start
         from deliveries d where d.lane = any(\(ids)) and \(condition) order by d.id
         """
     }

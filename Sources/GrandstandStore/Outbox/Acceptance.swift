@@ -14,6 +14,10 @@ struct Acceptance {
         var isStarted = false
         /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
         var lanes: [Int]
+        /// Which lane leads, for each that follows one (`Lane.follow`).
+        var leads: [Int: Int] = [:]
+        /// Crowds' lanes that have members.
+        var heard: Set<Int> = []
     }
 
     struct BroadcastRow {
@@ -39,6 +43,13 @@ struct Acceptance {
     private let places: [Int: Int]
     /// Lanes that were made for this, tokens' all of them.
     private let made: Set<Int>
+    /// By places: the lead of each lane that follows one, and those that follow a lead.
+    private var leads: [Int: Int] = [:]
+    private var followers: [Int: [Int]] = [:]
+    /// Places of crowds' lanes that have members.
+    private var heard: Set<Int> = []
+    /// Places of lanes that followed.
+    private var levelled: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
     private var payloads: [UUID: BroadcastPayload] = [:]
     /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
@@ -58,6 +69,14 @@ struct Acceptance {
         self.lanes = lanes
         places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         self.now = now
+        for target in targets.values {
+            heard.formUnion(target.heard.compactMap { places[$0] })
+            for (lane, lead) in target.leads {
+                guard let place = places[lane], let lead = places[lead] else { continue }
+                leads[place] = lead
+                followers[lead, default: []].append(place)
+            }
+        }
     }
 
     /// Decides one item that came at `now`; a refusal leaves no trace.
@@ -65,6 +84,7 @@ struct Acceptance {
         let id = UUID.drawn()
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
+        if let refusal = decided.items.lazy.compactMap(\.refusal).first { throw refusal }
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake,
@@ -78,13 +98,26 @@ struct Acceptance {
             warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
-    /// Sends a broadcast that was accepted earlier for now.
+    /// Sends a broadcast that was accepted earlier for now. A crowd that came meanwhile and cannot take it does not keep it
+    /// from the channel.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
     }
 
     /// What goes to which lanes, by their places.
-    private typealias Decision = (plan: DeliveryPlan, items: [(place: Int, item: DeliveryPlan.Item)])
+    private struct Decision {
+        struct Item {
+            let place: Int
+            let item: DeliveryPlan.Item
+            /// Why the lane cannot take it.
+            let refusal: Problem?
+        }
+
+        let plan: DeliveryPlan
+        let items: [Item]
+        /// The leads of all audiences that it reaches.
+        let leads: [Int]
+    }
 
     private func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
@@ -96,9 +129,9 @@ struct Acceptance {
         }
         // A start begins something; an end before it was another's.
         let isStart = intake.request.payload.event == .start
-        let open = all.filter { isStart || lanes[$0].fencedAt == nil }
+        let open = all.filter { isStart || lanes[leads[$0] ?? $0].fencedAt == nil }
         let reachesFenced = intake.request.audiences.map { chosen in
-            all.contains { lanes[$0].fencedAt != nil && chosen.contains(lanes[$0].audience.id) }
+            all.contains { lanes[leads[$0] ?? $0].fencedAt != nil && chosen.contains(lanes[$0].audience.id) }
         }
         guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
             throw intake.target.over
@@ -106,29 +139,51 @@ struct Acceptance {
         let plan = try plan(intake.request, audiences(of: open), time)
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
         let items = plan.items.flatMap { item in
-            (byAudience[item.audience.id] ?? []).map { place in
-                (place, lanes[place].kind.isCrowd ? plan.item(forTokensOf: item.audience) : item)
+            (byAudience[item.audience.id] ?? []).filter(takes).map { place in
+                let kind = lanes[place].kind
+                return Decision.Item(
+                    place: place, item: plan.item(item, on: kind), refusal: plan.refusal(by: kind, of: item.audience))
             }
         }
-        if items.contains(where: { lanes[$0.0].kind.isCrowd }) { try plan.refuseWhatNoTokenTakes() }
-        return (plan, items)
+        return Decision(
+            plan: plan, items: items,
+            leads: plan.items.flatMap { byAudience[$0.audience.id] ?? [] }.filter { leads[$0] == nil })
     }
 
-    /// Whom lanes are for, in their order: a crowd has its audience's channel beside it, or stands alone.
+    /// Whom lanes are for, in their order: each audience has one that leads.
     private func audiences(of places: [Int]) -> [Audience] {
-        let ofChannels = places.filter { !lanes[$0].kind.isCrowd }.map { lanes[$0].audience }
-        var seen = Set(ofChannels.lazy.map(\.id))
-        return ofChannels
-            + places.filter { lanes[$0].kind.isCrowd }.map { lanes[$0].audience }.filter { seen.insert($0.id).inserted }
+        places.filter { leads[$0] == nil }.map { lanes[$0].audience }
+    }
+
+    /// Whether messages go to a lane: to one that follows when it is a crowd's and has members, or something waits there.
+    private func takes(_ place: Int) -> Bool {
+        leads[place] == nil || heard.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
+    }
+
+    /// Brings an audience's lanes level, so that whichever of them takes a message knows what the others sent.
+    private mutating func level(_ lead: Int) {
+        for place in followers[lead] ?? [] { lanes[lead].lift(to: lanes[place].lastTimestamp) }
+        for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
 
     private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
         let plan = decided.plan
         payloads[id] = plan.payload
-        let deliveries = decided.items.compactMap { place, item -> Delivery? in
-            lanes[place].accept(LaneMessage(id, plan, item, asked: intake.request.priority), at: now)
+        for lead in decided.leads { level(lead) }
+        let deliveries = decided.items.compactMap { decision -> Delivery? in
+            let (place, item) = (decision.place, decision.item)
+            let message = LaneMessage(id, plan, item, asked: intake.request.priority)
+            if decision.refusal == nil {
+                lanes[place].accept(message, at: now)
+            } else {
+                lanes[place].refuse(message, at: now)
+            }
             accepted.append((place, id))
             return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
+        }
+        for lead in decided.leads {
+            level(lead)
+            levelled.formUnion(followers[lead] ?? [])
         }
         if plan.payload.event == .end {
             endIfOver(intake.target)
@@ -188,9 +243,10 @@ struct Acceptance {
         return (accepted.map { lanes[$0.place].id }, messages)
     }
 
-    /// The lanes that took a message, and the same as they were.
+    /// The lanes that took a message or followed one that did, and the same as they were.
     var changes: (lanes: [Lane], loaded: [Lane]) {
-        let places = reached
+        let followed = levelled.filter { lanes[$0] != loaded[$0] }
+        let places = Set(reached).union(followed).sorted()
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
 
@@ -239,28 +295,5 @@ extension Delivery {
             state: message.state, attempts: 0, priority: message.priority, apnsExpiration: message.apnsExpiration,
             timestamp: nil, apnsRequestID: message.requestID, apnsUniqueID: nil, reason: nil, nextAttemptAt: nil,
             settledAt: nil)
-    }
-}
-
-extension BroadcastTarget {
-    fileprivate var absent: Problem {
-        switch self {
-        case .event(let key):
-            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events first.")
-        case .channel(let id):
-            Problem(
-                .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
-        case .token(let address):
-            Problem(.appNotFound, "There is no app \(address.app.bundleID). Register it with PUT /v1/apps first.")
-        }
-    }
-
-    fileprivate var over: Problem {
-        switch self {
-        case .event(let key): Problem(.eventEnded, "The event \(key) is over; nothing more is sent for it.")
-        case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
-        case .token:
-            Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")
-        }
     }
 }

@@ -10,29 +10,60 @@ extension PostgresOutbox {
     ) async throws -> Acceptance {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
-        // One statement locks the lanes of both kinds: each in its own order would be no order.
-        let ofEvents: PostgresQuery = "select lane from event_lanes where event_key = any(\(keys))"
-        let ofChannels: PostgresQuery = "select id from lanes where channel = any(\(channels))"
         let tokens = targets.compactMap(\.token)
-        let parts =
-            (keys.isEmpty && targets.count > 0 ? [] : [ofEvents]) + (channels.isEmpty ? [] : [ofChannels])
-            + (tokens.isEmpty ? [] : [TokenLanes.ids(tokens)])
-        let lanes = parts.dropFirst().reduce(parts.first ?? ofEvents) { "\($0) union all \($1)" }
-        let results = try await connection.pipeline(
-            [planning(rows: targets.count), lockEvents(keys), audiences(keys)]
-                + (tokens.isEmpty ? [] : [TokenLanes.shared, TokenLanes.missing(tokens)])
-                + (channels.isEmpty
-                    ? [] : [lockLanes("(array(\(lanes)))"), lockChannels(channels), missingLanes(channels)])
-                + LaneRows.load("(array(\(lanes)))"))
-        return Acceptance(
-            targets: try states(events: results[1], audiences: results[2]).merging(
-                try channels.isEmpty
-                    ? [:] : states(channels: results[tokens.isEmpty ? 4 : 6], lanes: results[results.count - 2])
-            ) { event, _ in event }.merging(
-                try tokens.isEmpty ? [:] : TokenLanes.states(results[results.count - 2])
-            ) { state, _ in state },
-            lanes: try LaneRows.lanes(results),
-            made: tokens.isEmpty ? [] : Set(try results[4].map { try $0.decode("id") }), now: now)
+        // One statement locks the lanes of all kinds: each in its own order would be no order.
+        var parts: [PostgresQuery] = []
+        var round = Round([planning(rows: targets.count)])
+        if !keys.isEmpty {
+            parts.append("select lane from audience_lanes where event_key = any(\(keys))")
+            round.add(lockEvents(keys), as: .events)
+        }
+        if !tokens.isEmpty {
+            parts.append(TokenLanes.ids(tokens))
+            round.add(TokenLanes.shared)
+            round.add(TokenLanes.missing(tokens), as: .madeLanes)
+        }
+        if !channels.isEmpty { parts.append("select id from lanes where channel = any(\(channels))") }
+        guard let first = parts.first else { return Acceptance(targets: [:], lanes: [], now: now) }
+        let lanes: PostgresQuery = "(array(\(parts.dropFirst().reduce(first) { "\($0) union all \($1)" })))"
+        if !channels.isEmpty {
+            round.add(lockLanes(lanes))
+            round.add(lockChannels(channels), as: .channels)
+            round.add(missingLanes(channels))
+        }
+        round.add(lockLanes(lanes))
+        // Who joins a crowd is seen here, or its join comes after this transaction: it takes the lane's lock, too.
+        if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
+        for statement in LaneRows.loadLocked(lanes) { round.add(statement) }
+        let results = try await connection.pipeline(round.statements)
+        let rows = results[results.count - 2]
+        var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        if let events = round.rows(.events, results), let audiences = round.rows(.audiences, results) {
+            states = try Self.states(events: events, audiences: audiences)
+        }
+        if let channels = round.rows(.channels, results) {
+            states.merge(try Self.states(channels: channels, lanes: rows)) { one, _ in one }
+        }
+        if !tokens.isEmpty { states.merge(try TokenLanes.states(rows)) { one, _ in one } }
+        let made = try round.rows(.madeLanes, results)?.map { try $0.decode(Int.self, "id") } ?? []
+        return Acceptance(targets: states, lanes: try LaneRows.lanes(results), made: Set(made), now: now)
+    }
+
+    /// Statements of one round trip, some of whose results are read.
+    private struct Round {
+        enum Part { case events, audiences, channels, madeLanes }
+
+        private(set) var statements: [PostgresQuery]
+        private var places: [Part: Int] = [:]
+
+        init(_ statements: [PostgresQuery]) { self.statements = statements }
+
+        mutating func add(_ statement: PostgresQuery, as part: Part? = nil) {
+            if let part { places[part] = statements.count }
+            statements.append(statement)
+        }
+
+        func rows(_ part: Part, _ results: [PostgresRows]) -> PostgresRows? { places[part].map { results[$0] } }
     }
 
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
@@ -43,8 +74,12 @@ extension PostgresOutbox {
         """
     }
 
+    /// The lanes of events' audiences, those that are an audience's own first.
     private static func audiences(_ keys: [String]) -> PostgresQuery {
-        "select event_key, lane from event_lanes where event_key = any(\(keys)) order by position, lane"
+        """
+        select v.event_key, v.beside, v.lane, v.is_lead, \(CrowdRows.hasMembers("v.lane")) as has_members
+        from audience_lanes v where v.event_key = any(\(keys)) order by v.lane <> v.beside, v.position, v.lane
+        """
     }
 
     /// Locks lanes for a transaction that loads them after it has locked channels.
@@ -79,7 +114,20 @@ extension PostgresOutbox {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
                 isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
         }
-        for row in audiences { states[.event(try row.word("event_key"))]?.lanes.append(try row.decode("lane")) }
+        var leads: [Int: Int] = [:]
+        for row in audiences where try row.decode(Bool.self, "is_lead") {
+            leads[try row.decode("beside")] = try row.decode("lane")
+        }
+        for row in audiences {
+            // Without a lead nothing can be sent to it.
+            guard let lead = leads[try row.decode("beside")] else { continue }
+            let (target, lane): (BroadcastTarget, Int) = (
+                .event(try row.word("event_key")), try row.decode("lane")
+            )
+            states[target]?.lanes.append(lane)
+            if lane != lead { states[target]?.leads[lane] = lead }
+            if try row.decode(Bool.self, "has_members") { states[target]?.heard.insert(lane) }
+        }
         return states
     }
 

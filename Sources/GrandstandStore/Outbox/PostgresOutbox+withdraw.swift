@@ -18,10 +18,11 @@ extension PostgresOutbox {
         _ id: UUID, isPush: Bool, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Bool? {
         let (isWithdrawn, topics) = try await calls.transaction { connection -> (Bool?, Set<WakeTopic>) in
-            guard let isScheduled = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
+            guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
                 return (nil, [])
             }
             try await EventReach.require(reach, broadcast: id, on: connection)
+            guard !isShown else { return (false, []) }
             if isScheduled {
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true where id = \(id)",
@@ -34,10 +35,10 @@ extension PostgresOutbox {
             let messages = loaded.flatMap { $0.messages.filter { $0.broadcast == id } }
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
-            var isChanged = false
-            for index in lanes.indices where lanes[index].withdraw(id, at: now) { isChanged = true }
+            let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
             // It was cancelled before, and its lanes may have gone on since.
-            guard isChanged else { return (true, []) }
+            guard !withdrawn.isEmpty else { return (true, []) }
+            try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
             // What goes after all may have given way under another storage policy.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
@@ -53,20 +54,45 @@ extension PostgresOutbox {
         return isWithdrawn
     }
 
-    /// A push names its token's lane, which it has before it has a delivery.
+    /// Those that have a message of it, and those that followed one; a push names its token's lane, which it has before it
+    /// has a delivery.
     private static func lanes(of id: UUID) -> PostgresQuery {
         """
         (array(select lane from deliveries where broadcast_id = \(id)
-            union select lane from broadcasts where id = \(id) and lane is not null))
+            union select lane from broadcasts where id = \(id) and lane is not null union
+            select lane from audience_lanes where event_key = (select event_key from broadcasts where id = \(id))))
         """
+    }
+
+    /// The other lanes of each audience take back what they followed: from the lead, or, where that changed, from one
+    /// that had a message.
+    private static func level(
+        _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select beside, lane from audience_lanes
+            where event_key = (select event_key from broadcasts where id = \(id)) order by is_lead desc, lane
+            """)
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        var audiences: [Int: [Int]] = [:]
+        for row in rows {
+            guard let place = places[try row.decode("lane")] else { continue }
+            audiences[try row.decode("beside"), default: []].append(place)
+        }
+        for audience in audiences.values {
+            guard let source = audience.first(where: withdrawn.contains) else { continue }
+            for place in audience where place != source { lanes[place].follow(lanes[source]) }
+        }
     }
 
     /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
     ///
-    /// - Returns: whether it waits for its time; `nil`: there is no such broadcast, or push.
+    /// - Returns: whether it waits for its time, and whether its content was shown to somebody; `nil`: there is no such
+    ///   broadcast, or push.
     private static func lockBroadcast(
         _ id: UUID, isPush: Bool, on connection: PostgresConnection
-    ) async throws -> Bool? {
+    ) async throws -> (isScheduled: Bool, isShown: Bool)? {
         try await connection.pipeline([
             """
             select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
@@ -74,8 +100,8 @@ extension PostgresOutbox {
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
             // A push is no broadcast, whatever they have in common.
-            "select scheduled from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
-        ])[3].first?.decode("scheduled")
+            "select scheduled, shown from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
+        ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
     }
 
     /// An event ends when every audience got its end, and begins with its first update, of those that were not withdrawn.
@@ -83,7 +109,7 @@ extension PostgresOutbox {
         """
         update events e set
             ended_at = case when not exists (
-                select from event_lanes u join lanes l on l.id = u.lane
+                select from audience_lanes u join lanes l on l.id = u.lane
                 where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'

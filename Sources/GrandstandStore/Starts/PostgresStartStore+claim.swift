@@ -58,9 +58,15 @@ extension PostgresStartStore {
             try await connection.query(idle(run, until: date))
             return nil
         case .send(var shard):
+            if let content = run.content, try await !CrowdNews.hold(content, on: connection) {
+                // Withdrawn a moment ago.
+                try await connection.query(idle(run, until: claim.at.addingTimeInterval(1)))
+                return nil
+            }
             shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
             guard shard.members.isEmpty else {
-                try await connection.query(note(run, shard, claim))
+                try await connection.pipeline(
+                    [note(run, shard, claim)] + (run.content.map { [CrowdNews.show($0)] } ?? []))
                 return shard
             }
             try await connection.query(

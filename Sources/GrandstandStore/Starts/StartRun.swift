@@ -23,6 +23,8 @@ struct StartRun {
     private let channelID: String?
     private let newest: (contentState: [UInt8], staleDate: Int?, relevanceScore: [UInt8]?)?
     private let lastTimestamp: Int
+    /// The broadcast whose content its pushes show; `nil`: the declaration has one.
+    let content: UUID?
 
     /// What is to be done with it.
     enum Turn {
@@ -53,7 +55,7 @@ struct StartRun {
             return .wait(until: later)
         }
         // Below that of every update to come, and not below that of the newest content when it shows that. What was
-        // declared gives way to the newest content that is sent to a token as it comes (`CrowdRows.newest`), even in the
+        // declared gives way to the newest content that is sent to a token as it comes (`CrowdNews`), even in the
         // same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
         let timestamp = declaration.contentState == nil ? max(lastTimestamp, justNow) : justNow - 1
@@ -79,7 +81,7 @@ struct StartRun {
             e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
                 as is_over,
             \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
-            coalesce(l.last_timestamp, 0) as last_timestamp, b.content_state as newest_content,
+            coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id, b.content_state as newest_content,
             b.stale_date as newest_stale_date, b.relevance_score, \(PostgresChannelStore.addressColumns)
         from (select * from start_runs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
@@ -118,12 +120,14 @@ struct StartRun {
         guard try row.decode(Bool.self, "is_declared") else {
             declaration = nil
             window = nil
+            content = nil
             return
         }
         let declaration = try row.startDeclaration()
         let audience = Audience.ID(bundleID: address.bundleID, environment: address.environment)
         let isChosen = declaration.audiences?.contains(audience) ?? true
         self.declaration = isChosen ? declaration : nil
+        content = declaration.contentState == nil ? try row.decode(UUID?.self, "newest_id") : nil
         window = StartWindow(
             declaration, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
             askedAt: try row.decode("asked_at"))

@@ -108,8 +108,6 @@ struct CrowdTests {
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
             try await world.settle(shard)
             #expect(try await problem { try await world.stores.accept(.update()) } == .eventEnded)
-            // Who comes now has nothing to wait for.
-            try await world.show("aa02")
             world.stores.clock.advance(by: 60)
             #expect(try await world.claim().isEmpty)
         }

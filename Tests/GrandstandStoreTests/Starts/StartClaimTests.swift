@@ -98,6 +98,22 @@ struct StartClaimTests {
         }
     }
 
+    @Test func `the content that a start showed cannot be withdrawn, though it waits for its own turn`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
+            let unseen = try await world.stores.accept(.update(#"{"n":1}"#))
+            // Nobody follows yet, so nobody has seen it.
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.stores.outbox.cancel(unseen.id, now: world.now) == true)
+            let shown = try await world.stores.accept(.update(#"{"n":2}"#))
+            let late = try await world.follow()
+            try await world.queue(late)
+            world.stores.clock.advance(by: 60)
+            #expect(try await world.claim().count == 1)
+            #expect(try await world.stores.outbox.cancel(shown.id, now: world.now) == false)
+        }
+    }
+
     @Test func `a content that leaves no room for the alert waits for a shorter one`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, contentState: nil))

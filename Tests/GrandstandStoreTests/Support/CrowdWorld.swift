@@ -46,15 +46,20 @@ struct CrowdWorld: Sendable {
             ).first
         ).decode("id")
         try await stores.pool.withConnection { connection in
-            _ = try await connection.pipeline(CrowdRows.join("\([activity])", now: stores.now))
+            _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: stores.now))
         }
+        // As the loop does at once: there is nothing yet to get.
+        try await stores.pool.query(
+            "delete from crowd_joins j using lanes l where l.id = j.lane and l.newest_broadcast is null")
         return activity
     }
 
-    func claim(size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10) async throws -> [CrowdShard] {
+    func claim(
+        size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10, limit: Int = 10
+    ) async throws -> [CrowdShard] {
         try await crowds.claim(
             ShardClaim(
-                environment: .production, replica: replica ?? stores.replica, limit: 10, shardSize: size, at: now,
+                environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: size, at: now,
                 leasedUntil: now.addingTimeInterval(lease)))
     }
 
@@ -64,6 +69,19 @@ struct CrowdWorld: Sendable {
     ) async throws {
         let outcomes = shard.members.map { PushOutcome(member: $0, sentAt: now, verdict: verdict($0)) }
         try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
+    }
+
+    /// Makes the event's only audience one that is reached so.
+    func reach(by delivery: Audience.Delivery, _ key: String = "match-1") async throws {
+        var audience = try Audience.sample()
+        audience.delivery = delivery
+        try await stores.put(.sample(key, audiences: [audience]))
+    }
+
+    /// What a lookup says of the event's only audience.
+    func lookup(_ key: String = "match-1") async throws -> LookupEntry? {
+        try await stores.events.lookup(
+            topic: "com.example.goal", in: .production, .sample(key), contentState: true, now: now)
     }
 
     /// The entry of a broadcast's deliveries that is its crowd's.

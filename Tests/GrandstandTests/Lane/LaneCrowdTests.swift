@@ -35,8 +35,10 @@ struct LaneCrowdTests {
     private func settle(
         _ lane: inout Lane, _ progress: FanOut.Progress, at time: Date = sceneTime
     ) -> Bool {
-        guard let id = lane.messages.first(where: { $0.state == .sending })?.id else { return false }
-        return lane.settle(progress, of: id, by: replica, again: time + 7, at: time)
+        guard let message = lane.messages.first(where: { $0.state == .sending }), let id = message.id else {
+            return false
+        }
+        return lane.settle(progress, of: id, number: message.attempts, by: replica, again: time + 7, at: time)
     }
 
     private func swept(to cursor: Int, isSwept: Bool = false, accepted: Int = 0) -> FanOut.Progress {
@@ -196,6 +198,79 @@ struct LaneCrowdTests {
         let alert = try #require(take(&lane, at: sceneTime + 31))
         #expect(alert.id == 4)
         #expect(alert.priority == .immediate)
+    }
+
+    @Test func `a shard whose settlement is repeated counts once`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        let first = try #require(take(&lane))
+        settle(&lane, swept(to: 40, accepted: 20))
+        let second = try #require(take(&lane))
+        let repeated = lane.settle(
+            swept(to: 40, accepted: 20), of: 1, number: first.attempts, by: replica, again: sceneTime, at: sceneTime)
+        #expect(!repeated)
+        #expect(lane.messages[0].state == .sending)
+        #expect(lane.messages[0].fanOut?.accepted == 20)
+        _ = lane.settle(
+            swept(to: 60, accepted: 9), of: 1, number: second.attempts, by: replica, again: sceneTime, at: sceneTime)
+        #expect(lane.messages[0].fanOut?.accepted == 29)
+    }
+
+    @Test func `an alert that a dead replica left under way is repeated as it was: it rings once`() throws {
+        var lane = try lane()
+        lane.accept(message(1, alerting: true), at: sceneTime)
+        let lost = try #require(take(&lane))
+        lane.accept(message(2), at: sceneTime + 1)
+        let again = try #require(take(&lane, at: sceneTime + 5))
+        #expect(again.id == 1)
+        #expect(again.timestamp == lost.timestamp)
+        #expect(again.requestID == lost.requestID)
+        #expect(again.content == lost.content)
+        // Who is beyond it gets the alert with the newest content.
+        settle(&lane, swept(to: 40, accepted: 20), at: sceneTime + 6)
+        let rest = try #require(take(&lane, at: sceneTime + 6))
+        #expect(rest.id == 1)
+        #expect(rest.content == lane.messages[1].broadcast)
+    }
+
+    @Test func `who did not take an alert that went to everybody else does not hold up newer state`() throws {
+        var lane = try lane()
+        lane.accept(message(1, alerting: true), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 60, isSwept: true, again: [3], accepted: 59))
+        #expect(lane.messages[0].state == .queued)
+        lane.accept(message(2), at: sceneTime + 1)
+        #expect(lane.messages[0].state == .superseded)
+        #expect(take(&lane, at: sceneTime + 1)?.id == 2)
+    }
+
+    @Test func `rounds of those to be tried again are counted, not shards`() {
+        var fanOut = FanOut()
+        for cursor in 1...20 { fanOut.advance(by: .init(cursor: cursor, isSwept: cursor == 20, again: [cursor])) }
+        #expect(fanOut.tries == 0)
+        fanOut.advance(by: .init(cursor: nil, isSwept: true, again: [7], accepted: 19))
+        #expect(fanOut.tries == 1)
+        fanOut.advance(by: .init(cursor: nil, isSwept: true, accepted: 1))
+        #expect(fanOut.tries == 0)
+    }
+
+    @Test func `a lane is leased for those who came late when nothing else is under way or may go`() throws {
+        var lane = try lane()
+        let claim = LaneClaim(
+            environment: .production, limit: 1, replica: replica, at: sceneTime, leasedUntil: sceneTime + 5,
+            laneInterval: 1)
+        var leased = [lane.lease(for: claim)]
+        leased.append(lane.lease(for: claim))
+        #expect(leased == [true, false])
+        #expect(lane.due(at: sceneTime) == sceneTime + 5)
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) == nil)
+        lane.release(by: UUID(), at: sceneTime)
+        #expect(take(&lane) == nil)
+        lane.release(by: replica, at: sceneTime)
+        leased.append(lane.lease(for: claim))
+        #expect(leased.last == false)
+        #expect(take(&lane)?.id == 1)
     }
 
     @Test func `so many wait to be tried again at most`() {

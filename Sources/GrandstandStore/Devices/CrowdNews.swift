@@ -1,0 +1,80 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// What who joins a crowd is to have: the newest content of the audience, or its end.
+struct CrowdNews {
+    let broadcast: UUID
+    let address: APNsAddress
+    let body: [UInt8]
+    let priority: APNsPriority
+    let expiresAt: Date
+
+    /// Reads what the lanes of an audience have come to.
+    ///
+    /// An update changes nothing where it was shown already: its timestamp is the last one. The start may have come after
+    /// the content, and shows a later timestamp then. Both are below every update to come.
+    ///
+    /// - Returns: `nil`: there is nothing, it is of no use any more, or no token takes it.
+    static func read(
+        lane: Lane, lead: Lane, now: Date, on connection: PostgresConnection
+    ) async throws -> CrowdNews? {
+        let longest = now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
+        let end = lead.fencedAt.map { $0.addingTimeInterval(CrowdJoins.endIsOfUse) }
+        if let end, end <= now { return nil }
+        let broadcast: PostgresQuery =
+            end == nil ? "\(lead.newest)::uuid" : "(\(Self.end(of: lane.id)))"
+        let rows = try await connection.query(
+            """
+            select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert, b.content_state,
+                b.stale_date, b.dismissal_date, b.relevance_score, b.start
+            from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
+            \(PostgresChannelStore.addressJoins)
+            join broadcasts b on b.id = \(broadcast)
+            where l.id = \(lane.id)
+            """)
+        guard let row = rows.first else { return nil }
+        var payload = try row.payload()
+        if end == nil {
+            // The content of an end, where the event goes on.
+            payload.event = .update
+            payload.dismissalDate = nil
+        }
+        let clock = Int(now.timeIntervalSince1970.rounded(.down))
+        let last = max(lane.lastTimestamp, lead.lastTimestamp)
+        let body = payload.body(timestamp: max(last, end == nil ? clock - 1 : clock))
+        guard body.count <= lane.kind.bodyLimit else { return nil }
+        return CrowdNews(
+            broadcast: try row.decode("id"), address: try PostgresChannelStore.address(row), body: body,
+            priority: end == nil ? .powerAware : .immediate, expiresAt: min(end ?? longest, longest))
+    }
+
+    /// The end that an audience got; none: the clock closed its event.
+    private static func end(of lane: Int) -> PostgresQuery {
+        """
+        select b.id from (select event_key, beside from audience_lanes where lane = \(lane) offset 0) v
+        cross join lateral (
+            select id, accepted_at, scheduled from broadcasts
+            where event_key = v.event_key and event = 'end' and not cancelled offset 0) b
+        cross join lateral (select lane from deliveries where broadcast_id = b.id offset 0) d
+        where not b.scheduled and d.lane = any(array(
+            select lane from audience_lanes where event_key = v.event_key and beside = v.beside))
+        order by b.accepted_at desc, b.id desc limit 1
+        """
+    }
+
+    // MARK: What is shown
+
+    /// Whether a broadcast can be shown: it is not withdrawn, and cannot be until the commit.
+    static func hold(_ broadcast: UUID, on connection: PostgresConnection) async throws -> Bool {
+        try await connection.query(
+            "select from broadcasts where id = \(broadcast) and not cancelled for no key update"
+        ).first != nil
+    }
+
+    /// Somebody gets the content of a broadcast by another way than its messages: it cannot be withdrawn any more.
+    static func show(_ broadcast: UUID) -> PostgresQuery {
+        "update broadcasts set shown = true where id = \(broadcast) and not shown"
+    }
+}

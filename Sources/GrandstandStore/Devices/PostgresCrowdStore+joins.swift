@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresCrowdStore {
+    /// Members of one shard that came late: it holds up a message of its lane for as long as it takes.
+    private static let joinSize = 500
+
+    /// Leases lanes for those who came late, and takes as many of each as one shard has.
+    func joins(_ claim: LaneClaim, size: Int) async throws -> [CrowdShard] {
+        try await database.transaction { connection in
+            let due: [Int] = try await connection.query(CrowdJoins.lock(claim)).map { try $0.decode("id") }
+            guard !due.isEmpty else { return [] }
+            // Who accepts or withdraws has the locks of all lanes of an audience: what they have come to stands.
+            let leads = try await CrowdJoins.leads(of: due, on: connection)
+            let ids = Set(due).union(leads.values).sorted()
+            let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
+            var lanes = loaded
+            let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+            var shards: [CrowdShard] = []
+            for lane in due {
+                guard let place = places[lane] else { continue }
+                let lead = leads[lane].flatMap { places[$0] }.map { lanes[$0] }
+                if let shard = try await Self.join(
+                    &lanes[place], lead, claim, size: min(size, Self.joinSize), on: connection)
+                {
+                    shards.append(shard)
+                }
+            }
+            let changed = zip(lanes, loaded).filter { $0 != $1 }
+            try await connection.pipeline(
+                LaneRows.write(changed.map(\.0), loaded: changed.map(\.1), at: claim.at))
+            return shards
+        }
+    }
+
+    /// The shard of one lane; `nil`: nobody is there who is to get something, or the lane has more urgent things to do.
+    ///
+    /// - Parameter lead: that of its audience; `nil`: the audience was removed.
+    private static func join(
+        _ lane: inout Lane, _ lead: Lane?, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+    ) async throws -> CrowdShard? {
+        guard let lead, lane.closedAt == nil,
+            let news = try await CrowdNews.read(lane: lane, lead: lead, now: claim.at, on: connection)
+        else {
+            try await connection.query(CrowdJoins.forget(lane.id, claim))
+            return nil
+        }
+        guard lane.lease(for: claim) else { return nil }
+        let members = try await CrowdJoins.members(of: lane.id, claim, size: size, on: connection)
+        guard !members.isEmpty else {
+            lane.release(by: claim.replica, at: claim.at)
+            return nil
+        }
+        try await connection.query(CrowdNews.show(news.broadcast))
+        return CrowdShard(
+            delivery: nil, lane: lane.id, address: news.address, body: news.body, priority: news.priority,
+            expiration: Int(news.expiresAt.timeIntervalSince1970.rounded(.up)), attempts: 1, number: 0,
+            expiresAt: news.expiresAt, members: members, cursor: nil, isLast: true)
+    }
+}

@@ -1,0 +1,79 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresEventStore {
+    /// What waits on the lane of an audience that is reached by tokens from now on goes to its crowd, unless that has the
+    /// same already. The crowd leads: the audience's own lane, which keeps its place for a channel, follows it.
+    static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {
+        let found = try await connection.query(
+            """
+            select lane from audience_lanes
+            where event_key = \(key) and beside = \(lane) and is_lead and lane <> beside
+            """)
+        guard let crowd: Int = try found.first?.decode("lane") else { return }
+        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([lane, crowd])")))
+        var lanes = loaded
+        guard let own = lanes.firstIndex(where: { $0.id == lane }),
+            let lead = lanes.firstIndex(where: { $0.id == crowd })
+        else { return }
+        lanes[lead].follow(lanes[own])
+        let waiting = try await missing(lanes[own].retireToTokens(at: now), on: crowd, now: now, connection)
+        lanes[lead].takeOver(waiting.messages, refusing: waiting.tooLarge, requestID: UUID.drawn, at: now)
+        lanes[lead].judgeExpirations(waiting.headers)
+        let new = lanes[lead].messages.filter { $0.id == nil }
+        try await connection.pipeline(
+            (new.isEmpty ? [] : [LaneRows.insert(new, in: new.map { _ in crowd })])
+                + LaneRows.write(lanes, loaded: loaded, at: now))
+    }
+
+    /// An audience that comes back knows what its crowd had.
+    static func followCrowd(
+        of audience: Audience.ID, of key: String, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select v.beside as own, v.lane as lead from audience_lanes v
+            where v.event_key = \(key) and v.is_lead and \(AudienceColumns.isSame("v", audience))
+            """)
+        guard let row = rows.first else { return }
+        let (own, lead): (Int, Int) = (try row.decode("own"), try row.decode("lead"))
+        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([own, lead])")))
+        guard let lead = loaded.first(where: { $0.id == lead }) else { return }
+        var lanes = loaded
+        for index in lanes.indices where lanes[index].id == own { lanes[index].follow(lead) }
+        try await connection.pipeline(LaneRows.write(lanes, loaded: loaded, at: now))
+    }
+
+    /// Messages without a delivery on a crowd's lane.
+    private struct Waiting {
+        var messages: [LaneMessage] = []
+        /// Broadcasts that no token takes.
+        var tooLarge: Set<UUID> = []
+        /// `apns-expiration` where organisers set it, by broadcast.
+        var headers: [UUID: Int] = [:]
+    }
+
+    private static func missing(
+        _ messages: [LaneMessage], on crowd: Int, now: Date, _ connection: PostgresConnection
+    ) async throws -> Waiting {
+        var waiting = Waiting()
+        let rows = try await connection.query(
+            """
+            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score, start, apns_expiration
+            from broadcasts b where id = any(\(messages.map(\.broadcast)))
+                and not exists (select from deliveries where broadcast_id = b.id and lane = \(crowd))
+            """)
+        var known: Set<UUID> = []
+        for row in rows {
+            let id: UUID = try row.decode("id")
+            known.insert(id)
+            waiting.headers[id] = try row.decode(Int?.self, "apns_expiration")
+            let size = try row.payload().body(timestamp: Int(now.timeIntervalSince1970)).count
+            if size > Lane.Kind.crowd.bodyLimit { waiting.tooLarge.insert(id) }
+        }
+        waiting.messages = messages.filter { known.contains($0.broadcast) }
+        return waiting
+    }
+}

@@ -1,0 +1,27 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+extension BroadcastTarget {
+    /// Why nothing is sent to it: it is not there.
+    var absent: Problem {
+        switch self {
+        case .event(let key):
+            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events first.")
+        case .channel(let id):
+            Problem(
+                .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
+        case .token(let address):
+            Problem(.appNotFound, "There is no app \(address.app.bundleID). Register it with PUT /v1/apps first.")
+        }
+    }
+
+    /// Why nothing more is sent to it.
+    var over: Problem {
+        switch self {
+        case .event(let key): Problem(.eventEnded, "The event \(key) is over; nothing more is sent for it.")
+        case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
+        case .token:
+            Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")
+        }
+    }
+}

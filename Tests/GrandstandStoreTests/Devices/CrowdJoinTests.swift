@@ -1,0 +1,150 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Activities whose token came when what the others have had gone already.
+@Suite(.timeLimit(.minutes(2)))
+struct CrowdJoinTests {
+    private func waiting(_ world: CrowdWorld) async throws -> Int {
+        try await world.stores.count("select count(*) as n from crowd_joins")
+    }
+
+    private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
+
+    @Test func `a token that comes after the end gets the end, with its dismissal, while that is of use`() async throws
+    {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            try await world.stores.sendOne()
+            world.stores.clock.advance(by: 60)
+            let dismissal = Int(world.now.timeIntervalSince1970) + 600
+            try await world.stores.accept(.end(dismissalDate: dismissal))
+            let end = try await world.stores.sendOne()
+            // The first token of the event: nobody made a crowd before.
+            world.stores.clock.advance(by: 5)
+            try await world.show("aa01")
+            let late = try #require(try await world.claim().first)
+            #expect(text(late).contains(#""event":"end""#))
+            #expect(text(late).contains(#""dismissal-date":\#(dismissal)"#))
+            #expect(late.priority == .immediate)
+            let timestamp = try #require(Int(text(late).dropFirst(20).prefix { $0.isNumber }))
+            #expect(try timestamp > end.timestamp)
+            try await world.settle(late)
+            #expect(try await waiting(world) == 0)
+            world.stores.clock.advance(by: CrowdJoins.endIsOfUse)
+            try await world.show("aa02")
+            #expect(try await world.claim().isEmpty)
+            #expect(try await waiting(world) == 0)
+        }
+    }
+
+    @Test func `each lane has its turn, with the places that are left`() async throws {
+        try await withCrowds { world in
+            for key in ["match-1", "match-2", "match-3"] {
+                try await world.stores.open(key)
+                try await world.stores.accept(.update(#"{"of":"\#(key)"}"#), for: key)
+                for n in 1...3 { try await world.show("aa\(key.suffix(1))\(n)", of: key) }
+            }
+            var lanes: Set<Int> = []
+            for _ in 0..<3 {
+                let shards = try await world.claim(limit: 1)
+                #expect(shards.count == 1)
+                let shard = try #require(shards.first)
+                #expect(shard.members.count == 3)
+                lanes.insert(shard.lane)
+            }
+            #expect(lanes.count == 3)
+            #expect(try await world.claim().isEmpty)
+        }
+    }
+
+    @Test func `one shard of a lane is under way at a time, as long as its replica extends the lease`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            for n in 1...3 { try await world.show("aa0\(n)") }
+            let first = try #require(try await world.claim(size: 2, lease: 5).first)
+            #expect(first.members.count == 2)
+            world.stores.clock.advance(by: 4)
+            try await world.crowds.extendLeases(
+                of: [first.lane], replica: world.stores.replica, until: world.now.addingTimeInterval(5))
+            world.stores.clock.advance(by: 4)
+            let other = UUID()
+            #expect(try await world.claim(by: other).isEmpty)
+            #expect(try await world.crowds.nextDue(in: .production) == world.now.addingTimeInterval(1))
+            try await world.settle(first) { $0.token.hex == "aa01" ? .accepted : nil }
+            let second = try #require(try await world.claim(by: other).first)
+            #expect(second.members.map(\.token.hex) == ["aa03"])
+            try await world.settle(second, by: other)
+            world.stores.clock.advance(by: CrowdJoins.pause)
+            #expect(try await world.claim().first?.members.map(\.token.hex) == ["aa02"])
+            // A dead replica leaves them to the next.
+            world.stores.clock.advance(by: 10)
+            #expect(try await world.claim(by: other).first?.members.map(\.token.hex) == ["aa02"])
+        }
+    }
+
+    @Test func `who left the crowd waits for nothing`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            for n in 1...2 { try await world.show("aa0\(n)") }
+            try await world.stores.pool.query("update activities set state = 'dismissed'")
+            #expect(try await world.claim().isEmpty)
+            #expect(try await waiting(world) == 0)
+            #expect(try await world.crowds.nextDue(in: .production) == nil)
+        }
+    }
+
+    @Test func `a token that changes while its push is under way joins again`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            let activity = try await world.show("aa01")
+            let shard = try #require(try await world.claim().first)
+            try await world.stores.pool.query(
+                "update activities set update_token = decode('bb01', 'hex') where id = \(activity)")
+            try await world.settle(shard)
+            world.stores.clock.advance(by: CrowdJoins.pause)
+            #expect(try await world.claim().first?.members.map(\.token.hex) == ["bb01"])
+        }
+    }
+
+    @Test func `who switches frequent pushes off joins the other crowd, and misses nothing`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(1), of: id)
+            try await phones.report(of: id, token: "cc")
+            try await phones.stores.pool.query("delete from crowd_joins")
+            var state = try Phones.state(2)
+            state.frequentPushesEnabled = false
+            try await phones.put(state, of: id)
+            let lane: PostgresQuery = "select count(*) as n from crowd_joins j join lanes l on l.id = j.lane"
+            #expect(try await phones.stores.count("\(lane) where l.kind = 'infrequent'") == 1)
+            // An activity that is reported anew is where its phone is.
+            try await phones.stores.pool.query("update activities set frequent = true")
+            try await phones.report(of: id, token: "dd")
+            #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
+        }
+    }
+
+    @Test func `a token is one activity's: whoever reports it takes it over`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let (old, new) = (try Phones.id(), try Phones.id())
+            for id in [old, new] { try await phones.put(Phones.state(token: nil), of: id) }
+            try await phones.report(of: old, token: "cc")
+            try await phones.report(of: new, token: "cc")
+            #expect(try await phones.known(old).activities.map(\.updateToken) == [nil])
+            #expect(try await phones.known(new).activities.map(\.updateToken) == [DeviceToken(hex: "cc")])
+            #expect(try await phones.stores.count("select count(*) as n from activities where in_crowd") == 1)
+        }
+    }
+}
