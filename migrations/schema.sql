@@ -329,7 +329,7 @@ declare
 begin
     -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
     select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
-    where c.bundle_id = new.bundle_id and c.environment = new.environment
+    where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
         and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
@@ -506,7 +506,12 @@ CREATE TABLE public.audiences (
     storage_policy public.storage_policy NOT NULL,
     "position" integer NOT NULL,
     lane bigint NOT NULL,
-    delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL
+    delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
+    priority smallint,
+    CONSTRAINT audiences_check CHECK (((variant = ''::text) OR (delivery = 'channel'::public.audience_delivery))),
+    CONSTRAINT audiences_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
+    CONSTRAINT audiences_variant_check CHECK ((variant ~ '^[A-Za-z0-9._:-]{0,32}$'::text))
 );
 
 CREATE TABLE public.audit_log (
@@ -559,6 +564,7 @@ CREATE TABLE public.broadcasts (
     cancelled boolean DEFAULT false NOT NULL,
     lane bigint,
     start json,
+    by_variant json,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_check1 CHECK (((lane IS NULL) OR ((event_key IS NULL) AND (channel IS NULL)))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -586,6 +592,7 @@ CREATE TABLE public.channels (
     examine_at timestamp with time zone,
     confirmed_at timestamp with time zone,
     deletion_confirmed boolean DEFAULT false NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
     CONSTRAINT channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024))),
     CONSTRAINT channels_check CHECK (((state = ANY (ARRAY['creating'::public.channel_state, 'failed'::public.channel_state, 'deleted'::public.channel_state])) OR (channel_id IS NOT NULL))),
     CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL))),
@@ -763,9 +770,12 @@ CREATE TABLE public.lanes (
     kind public.lane_kind DEFAULT 'channel'::public.lane_kind NOT NULL,
     shard_due_at timestamp with time zone,
     token bytea,
+    variant text DEFAULT ''::text NOT NULL,
+    priority smallint,
     CONSTRAINT lanes_check CHECK (((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])) OR (shard_due_at IS NULL))),
     CONSTRAINT lanes_check1 CHECK (((kind = ANY (ARRAY['channel'::public.lane_kind, 'token'::public.lane_kind])) OR (due_at IS NULL))),
     CONSTRAINT lanes_check2 CHECK (((kind = 'token'::public.lane_kind) = (token IS NOT NULL))),
+    CONSTRAINT lanes_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT lanes_token_check CHECK (((length(token) >= 1) AND (length(token) <= 512)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
@@ -1047,7 +1057,7 @@ ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_lane_key UNIQUE (lane);
 
 ALTER TABLE ONLY public.audiences
-    ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment);
+    ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment, variant);
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
@@ -1190,7 +1200,7 @@ CREATE INDEX broadcasts_scheduled_of_event ON public.broadcasts USING btree (eve
 
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
-CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, storage_policy, created_at) WHERE (event_key IS NOT NULL);
+CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, variant, storage_policy, created_at) WHERE (event_key IS NOT NULL);
 
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
@@ -1200,7 +1210,7 @@ CREATE INDEX channels_listed ON public.channels USING btree (bundle_id, environm
 
 CREATE INDEX channels_live ON public.channels USING btree (state, bundle_id, environment) WHERE (state <> 'deleted'::public.channel_state);
 
-CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
+CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment, variant) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
@@ -1258,7 +1268,7 @@ CREATE INDEX webhooks_listed ON public.webhooks USING btree (created_at, id);
 
 CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
-CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
+CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, variant, "position", storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
 
 CREATE TRIGGER announce_lookup AFTER UPDATE OF state, channel_id ON public.channels FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.channel_id IS DISTINCT FROM new.channel_id))) EXECUTE FUNCTION public.announce_channel();
 

@@ -78,12 +78,16 @@ struct FurtherFields: ParsableArguments {
     }
 }
 
-/// The parts of `A:B:C`.
+/// The parts of `A:B:C`, or of `A:B[:C]`, whose last may be missing and may have colons.
 ///
 /// - Throws: `ValidationError` for another number of them.
 func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == form.split(separator: ":").count else {
+    let most = form.split(separator: ":").count
+    let isOpen = form.hasSuffix("]")
+    let parts = text.split(
+        separator: ":", maxSplits: isOpen ? most - 1 : .max, omittingEmptySubsequences: false
+    ).map(String.init)
+    guard (isOpen ? most - 1 : most)...most ~= parts.count else {
         throw ValidationError("\(option) \(text): \(form) was expected.")
     }
     return parts

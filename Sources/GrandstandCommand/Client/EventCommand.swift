@@ -42,7 +42,11 @@ struct EventCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Declares an event or changes it; what is not given stays as it is. The server makes its channels so.",
-            discussion: "An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored.")
+            discussion: """
+                An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored, or \
+                BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, where an app has \
+                several.
+                """)
         @OptionGroup var client: ClientOptions
         @OptionGroup var further: FurtherFields
         @Argument(help: "The event key.") var key: String
@@ -55,7 +59,7 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
-        private static let form = "BUNDLE:ENVIRONMENT:POLICY"
+        private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
         private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
 
         func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
@@ -72,7 +76,7 @@ struct EventCommand: AsyncParsableCommand {
                 draft.set("channelsOpenAt", channelsOpenAt)
                 draft.set("metadata", raw: metadata)
                 draft.set(
-                    "audiences", ["bundleId", "environment", "storagePolicy"],
+                    "audiences", ["bundleId", "environment", "storagePolicy", "variant"],
                     of: try audience.map { try parts("--audience", $0, Self.form) })
             }
             client.show(answer, EventCommand.columns)

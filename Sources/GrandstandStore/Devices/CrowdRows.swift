@@ -84,14 +84,17 @@ enum CrowdRows {
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, l.bundle_id, l.environment, l.last_timestamp, l.newest_broadcast
+            select m.lane, m.kind, l.bundle_id, l.environment, l.variant, l.priority, l.last_timestamp,
+                l.newest_broadcast
             from missing m join locked k on k.key = m.event_key
             join lanes l on l.id = m.beside and l.fenced_at is null
             for no key update of l
         ), made as (
-            insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast)
+            insert into lanes (id, kind, bundle_id, environment, variant, priority, storage_policy, last_timestamp,
+                newest_broadcast)
             overriding system value
-            select lane, kind, bundle_id, environment, 'mostRecentMessageStored', last_timestamp, newest_broadcast
+            select lane, kind, bundle_id, environment, variant, priority, 'mostRecentMessageStored', last_timestamp,
+                newest_broadcast
             from beside
             returning id
         )
@@ -106,16 +109,28 @@ enum CrowdRows {
         make(
             """
             select u.lane as beside, u.event_key, ae.id as app from audiences u
-            join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+            join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
             where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
             """)
     }
 
-    /// The lanes of an audience's crowds that were closed with it.
+    /// Has the crowds of an event get the content of the audiences that stand for their apps now: of the one without a
+    /// variant, else the first. Their lanes are locked.
+    static func follow(of key: String) -> PostgresQuery {
+        """
+        update lanes l set variant = u.variant, priority = u.priority
+        from crowds c join app_environments ae on ae.id = c.app
+        cross join lateral (\(AudienceColumns.first(of: "c.event_key", in: "ae"))) u
+        where c.event_key = \(key) and l.id = c.lane and (l.variant, l.priority) is distinct from (u.variant, u.priority)
+        """
+    }
+
+    /// The lanes of an app's crowds that were closed with its last audience.
     static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
         """
         select l.id, l.closed_at from crowds c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
-        where c.event_key = \(key) and \(AudienceColumns.isSame("ae", audience)) and l.closed_at is not null
+        where c.event_key = \(key) and ae.bundle_id = \(audience.bundleID.rawValue)
+            and ae.environment = \(audience.environment.rawValue)::environment and l.closed_at is not null
         """
     }
 
@@ -142,7 +157,7 @@ enum CrowdRows {
                 select distinct u.lane as beside, a.event_key, a.app
                 from activities a join app_environments ae on ae.id = a.app
                 join events e on e.key = a.event_key and e.ended_at is null and e.cancelled_at is null
-                join audiences u on u.event_key = a.event_key and \(AudienceColumns.isSame("u", "ae"))
+                cross join lateral (\(AudienceColumns.first(of: "a.event_key", in: "ae"))) u
                 where a.id = any(\(activities)) and a.in_crowd
                 """),
             """
@@ -198,8 +213,9 @@ enum CrowdRows {
     ) async throws -> (address: APNsAddress, body: [UInt8], expiresAt: Date)? {
         let rows = try await connection.query(
             """
-            select \(PostgresChannelStore.addressColumns), b.event, null::json as alert, b.content_state, b.stale_date,
-                null::bigint as dismissal_date, b.relevance_score, b.start, l.last_timestamp
+            select \(PostgresChannelStore.addressColumns), b.event, null::json as alert,
+                \(BroadcastRows.contentState("b", for: "l.variant")) as content_state, b.stale_date,
+                null::bigint as dismissal_date, b.relevance_score, b.start, null::json as by_variant, l.last_timestamp
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
             \(PostgresChannelStore.addressJoins)
             join broadcasts b on b.id = l.newest_broadcast
@@ -210,7 +226,7 @@ enum CrowdRows {
         return (
             try PostgresChannelStore.address(row),
             // The start may have come after the content, and shows a later timestamp then. Below every update to come.
-            try row.payload().body(timestamp: max(timestamp, Int(now.timeIntervalSince1970) - 1)),
+            try row.content().payload.body(timestamp: max(timestamp, Int(now.timeIntervalSince1970) - 1)),
             now.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime))
         )
     }
