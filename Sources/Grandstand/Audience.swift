@@ -8,10 +8,13 @@ package struct Audience: Sendable, Hashable {
     package struct ID: Sendable, Hashable {
         package var bundleID: BundleID
         package var environment: APNsEnvironment
+        /// `nil`: the audience of its app and environment without one, whatever others there are.
+        package var variant: Variant?
 
-        package init(bundleID: BundleID, environment: APNsEnvironment) {
+        package init(bundleID: BundleID, environment: APNsEnvironment, variant: Variant? = nil) {
             self.bundleID = bundleID
             self.environment = environment
+            self.variant = variant
         }
     }
 
@@ -20,11 +23,16 @@ package struct Audience: Sendable, Hashable {
     package var storagePolicy: StoragePolicy
     /// How its activities are reached.
     package var delivery: Delivery
+    /// Of its messages, where a broadcast says none; `nil`: as the message is.
+    package var priority: APNsPriority?
 
-    package init(id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel) {
+    package init(
+        id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel, priority: APNsPriority? = nil
+    ) {
         self.id = id
         self.storagePolicy = storagePolicy
         self.delivery = delivery
+        self.priority = priority
     }
 
     package init(
@@ -36,6 +44,7 @@ package struct Audience: Sendable, Hashable {
 
     package var bundleID: BundleID { id.bundleID }
     package var environment: APNsEnvironment { id.environment }
+    package var variant: Variant? { id.variant }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
     /// An audience's channel as its organiser sees it.

@@ -4,6 +4,8 @@ package import FoundationEssentials
 /// What an organiser asks to be sent, as it came.
 package struct BroadcastRequest: Sendable, Hashable {
     package var payload: BroadcastPayload
+    /// What some variants of the event get instead.
+    package var byVariant: [Variant: BroadcastContent.Override] = [:]
     /// `nil`: chosen by `DeliveryPlan`.
     package var priority: APNsPriority?
     /// Seconds until this content stops being worth sending.
@@ -13,13 +15,13 @@ package struct BroadcastRequest: Sendable, Hashable {
     /// Accepted now, sent then.
     package var sendAt: Date?
     /// Only these audiences; `nil`: all of the event's.
-    package var audiences: [Audience.ID]?
+    package var audiences: [AudienceSelector]?
     /// Bytes that APNs takes of its body: fewer for a token than for a channel.
     package var bodyLimit: Int
 
     package init(
         payload: BroadcastPayload, priority: APNsPriority? = nil, expiresIn: Int? = nil, apnsExpiration: Int? = nil,
-        sendAt: Date? = nil, audiences: [Audience.ID]? = nil, bodyLimit: Int = APNsLimits.broadcastPayload
+        sendAt: Date? = nil, audiences: [AudienceSelector]? = nil, bodyLimit: Int = APNsLimits.broadcastPayload
     ) {
         self.payload = payload
         self.priority = priority
@@ -29,6 +31,8 @@ package struct BroadcastRequest: Sendable, Hashable {
         self.audiences = audiences
         self.bodyLimit = bodyLimit
     }
+
+    package var content: BroadcastContent { BroadcastContent(payload, byVariant: byVariant) }
 }
 
 /// An accepted broadcast and what has become of its deliveries.

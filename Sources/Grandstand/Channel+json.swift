@@ -25,6 +25,7 @@ extension Channel: JSONWritable {
         object.member("channelId", channelID)
         object.member("bundleId", bundleID.rawValue)
         object.member("environment", environment.rawValue)
+        if let variant { object.member("variant", variant.rawValue) }
         object.member("storagePolicy", storagePolicy.rawValue)
     }
 }

@@ -7,6 +7,8 @@ package struct Channel: Sendable, Hashable {
     package var id: UUID
     package var bundleID: BundleID
     package var environment: APNsEnvironment
+    /// Of the audience of its event that it serves.
+    package var variant: Variant?
     /// Apple's: opaque text, compared byte for byte; `nil` until Apple has answered the creation.
     package var channelID: String?
     package var storagePolicy: StoragePolicy
@@ -24,11 +26,12 @@ package struct Channel: Sendable, Hashable {
     package init(
         id: UUID, bundleID: BundleID, environment: APNsEnvironment, channelID: String?, storagePolicy: StoragePolicy,
         state: State, eventKey: EventKey?, label: String?, reason: String?, attempts: Int, nextAttemptAt: Date?,
-        createdAt: Date
+        createdAt: Date, variant: Variant? = nil
     ) {
         self.id = id
         self.bundleID = bundleID
         self.environment = environment
+        self.variant = variant
         self.channelID = channelID
         self.storagePolicy = storagePolicy
         self.state = state
@@ -41,7 +44,9 @@ package struct Channel: Sendable, Hashable {
     }
 
     /// The audience of its event that it serves.
-    package var audience: Audience.ID { Audience.ID(bundleID: bundleID, environment: environment) }
+    package var audience: Audience.ID {
+        Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
+    }
 
     /// Where a channel stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {

@@ -40,6 +40,8 @@ package struct Delivery: Sendable, Hashable {
     package var counts: Counts?
     package var bundleID: BundleID
     package var environment: APNsEnvironment
+    /// Of its audience.
+    package var variant: Variant?
     /// The channel it was last sent to, or will be; `nil` while none exists.
     package var channelID: String?
     package var state: State
@@ -61,11 +63,12 @@ package struct Delivery: Sendable, Hashable {
         counts: Counts? = nil, bundleID: BundleID, environment: APNsEnvironment, channelID: String?, state: State,
         attempts: Int,
         priority: APNsPriority, apnsExpiration: Int, timestamp: Int?, apnsRequestID: UUID, apnsUniqueID: String?,
-        reason: String?, nextAttemptAt: Date?, settledAt: Date?
+        reason: String?, nextAttemptAt: Date?, settledAt: Date?, variant: Variant? = nil
     ) {
         self.counts = counts
         self.bundleID = bundleID
         self.environment = environment
+        self.variant = variant
         self.channelID = channelID
         self.state = state
         self.attempts = attempts

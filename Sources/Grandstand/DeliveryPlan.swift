@@ -6,22 +6,33 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// One message to one audience's channel.
     package struct Item: Sendable, Hashable {
         package var audience: Audience
+        /// As its variant gets it.
+        package var payload: BroadcastPayload
+        package var priority: APNsPriority
+        /// Its priority without its alert.
+        package var plainPriority: APNsPriority
+        /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
+        package var ringsUntil: Date?
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
     }
 
-    package var payload: BroadcastPayload
-    package var priority: APNsPriority
+    package var content: BroadcastContent
+    /// Of the message to an audience that has no priority of its own, as everybody gets it.
+    package var priority: APNsPriority { priority(of: payload, for: nil) }
+    /// As the organiser asked for it.
+    private let asked: APNsPriority?
     /// When the server stops trying.
     package var expiresAt: Date
     private let expiration: Expiration
-    /// Bytes of the body.
-    private let size: Int
-    /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
-    package var ringsUntil: Date?
-    package var items: [Item]
+    /// When an alert is too old to ring.
+    private let alertsRingUntil: Date
+    package private(set) var items: [Item] = []
     /// What the organiser should know though it was accepted.
     package var warnings: [String]
+
+    /// As everybody gets it for whom nothing else is said.
+    package var payload: BroadcastPayload { content.payload }
 
     /// Seconds for which an alert rings when nothing else is said.
     package static let alertFreshness: TimeInterval = 900
@@ -56,44 +67,56 @@ package struct DeliveryPlan: Sendable, Hashable {
                 .expirationNotAllowed, objection, errors: [FieldError(pointer: "/apnsExpiration", detail: objection)])
         }
 
-        let size = request.payload.body(timestamp: Int(now.timeIntervalSince1970)).count
-        guard size <= request.bodyLimit else {
-            let shortened = request.payload.event == .start ? "attributes, contentState" : "contentState"
-            throw Problem(
-                .payloadTooLarge,
-                "The message to APNs would have \(size) bytes; Apple takes \(request.bodyLimit). "
-                    + "Shorten \(shortened) or alert by \(size - request.bodyLimit) bytes.",
-                members: [("size", .integer(size)), ("limit", .integer(request.bodyLimit))])
+        let content = request.content
+        try Self.refuseTooLarge(content.payload, nil, request.bodyLimit, now: now)
+        let overridden = content.byVariant.isEmpty ? [] : Self.overridden(content, chosen)
+        for variant in overridden {
+            try Self.refuseTooLarge(content.payload(for: variant), variant, request.bodyLimit, now: now)
         }
 
-        payload = request.payload
-        self.size = size
+        self.content = content
         self.expiration = expiration
-        priority = request.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
-        expiresAt = expiration.deadline(now: now)
-        if payload.alert != nil {
-            ringsUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
-        }
-        items = chosen.map {
-            Item(audience: $0, apnsExpiration: expiration.header(for: $0.storagePolicy, now: now))
-        }
-        warnings = Self.warnings(for: payload)
+        asked = request.priority
+        let expiresAt = expiration.deadline(now: now)
+        self.expiresAt = expiresAt
+        alertsRingUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
+        warnings = Self.warnings(for: content, overridden)
+        items = chosen.map { item(for: $0, expiration.header(for: $0.storagePolicy, now: now)) }
+    }
+
+    /// The variants among the audiences that get something of their own, in the order of their names.
+    private static func overridden(_ content: BroadcastContent, _ audiences: [Audience]) -> [Variant] {
+        Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0] != nil }.sorted()
+    }
+
+    private func item(for audience: Audience, _ apnsExpiration: Int) -> Item {
+        let payload = content.payload(for: audience.variant)
+        let plain: APNsPriority = payload.event == .end ? .immediate : .powerAware
+        return Item(
+            audience: audience, payload: payload, priority: priority(of: payload, for: audience),
+            plainPriority: asked ?? audience.priority ?? plain,
+            ringsUntil: payload.alert == nil ? nil : alertsRingUntil, apnsExpiration: apnsExpiration)
+    }
+
+    private func priority(of payload: BroadcastPayload, for audience: Audience?) -> APNsPriority {
+        asked ?? audience?.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
     /// An audience's message on one of its lanes. To those who are reached by token: APNs keeps the newest for a device
     /// that is offline, as a channel with `mostRecentMessageStored` does.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
-        return Item(
-            audience: item.audience,
-            apnsExpiration: expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+        return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
     }
 
     /// Why a lane of this kind cannot take the message: a token takes less than a channel.
     ///
     /// - Returns: `payload-too-large`; `nil`: it can.
-    package func refusal(by kind: Lane.Kind, of audience: Audience) -> Problem? {
-        let limit = kind.bodyLimit
+    package func refusal(by kind: Lane.Kind, of item: Item) -> Problem? {
+        // The limit of others was kept when this was planned.
+        guard kind.isCrowd else { return nil }
+        let (limit, audience) = (kind.bodyLimit, item.audience)
+        let size = item.payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,
@@ -104,27 +127,43 @@ package struct DeliveryPlan: Sendable, Hashable {
     }
 
     private static func choose(
-        _ ids: [Audience.ID]?, from audiences: [Audience]
+        _ selectors: [AudienceSelector]?, from audiences: [Audience]
     ) throws(Problem) -> [Audience] {
-        guard let ids else { return audiences }
-        let byID = Dictionary(audiences.map { ($0.id, $0) }) { first, _ in first }
+        guard let selectors else { return audiences }
         var chosen: [Audience] = []
         var errors: [FieldError] = []
-        for (index, id) in ids.enumerated() {
-            if let audience = byID[id] {
-                if !chosen.contains(audience) { chosen.append(audience) }
-            } else {
-                errors.append(
-                    FieldError(
-                        pointer: "/audiences/\(index)",
-                        detail: "The event has no audience \(id.bundleID) in \(id.environment.rawValue)."))
-            }
+        for (index, selector) in selectors.enumerated() {
+            let named = audiences.filter { selector.matches($0.id) }
+            for audience in named where !chosen.contains(audience) { chosen.append(audience) }
+            guard named.isEmpty else { continue }
+            errors.append(
+                FieldError(
+                    pointer: "/audiences/\(index)", detail: selector.objection(among: audiences.lazy.map(\.id))))
         }
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
         }
         return chosen
     }
+
+    /// - Parameter variant: whose message it is; `nil`: everybody's.
+    private static func refuseTooLarge(
+        _ payload: BroadcastPayload, _ variant: Variant?, _ limit: Int, now: Date
+    ) throws(Problem) {
+        let size = payload.body(timestamp: Int(now.timeIntervalSince1970)).count
+        guard size > limit else { return }
+        let shortened = payload.event == .start ? "attributes, contentState" : "contentState"
+        throw Problem(
+            .payloadTooLarge,
+            "The message to APNs\(of(variant)) would have \(size) bytes; Apple takes \(limit). "
+                + "Shorten \(shortened) or alert by \(size - limit) bytes.",
+            errors: variant.map {
+                [FieldError(pointer: "/byVariant/\($0)", detail: "It is \(size - limit) bytes too long.")]
+            } ?? [],
+            members: [("size", .integer(size)), ("limit", .integer(limit))])
+    }
+
+    private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }
 
     /// Apple keeps no ended activity longer than four hours, whatever the date says (docs/apns.md section 4). One in the
     /// past is Apple's "at once".
@@ -140,11 +179,18 @@ package struct DeliveryPlan: Sendable, Hashable {
             errors: [FieldError(pointer: "/dismissalDate", detail: detail)])
     }
 
-    private static func warnings(for payload: BroadcastPayload) -> [String] {
-        guard let size = payload.contentState?.count, size > APNsLimits.activityData else { return [] }
+    /// One at most, for all contents that are too long.
+    private static func warnings(for content: BroadcastContent, _ variants: [Variant]) -> [String] {
+        let ofVariants = variants.map { ($0, content.byVariant[$0]?.contentState) }
+        let sizes = [(nil, content.payload.contentState)] + ofVariants.map { (Optional($0), $1) }
+        let long = sizes.compactMap { variant, contentState -> String? in
+            guard let size = contentState?.count, size > APNsLimits.activityData else { return nil }
+            return "\(size) bytes\(of(variant))"
+        }
+        guard !long.isEmpty else { return [] }
         return [
-            "contentState has \(size) bytes; ActivityKit allows an activity \(APNsLimits.activityData) bytes of static "
-                + "and dynamic data together, so devices may drop this update."
+            "contentState has \(long.joined(separator: ", ")); ActivityKit allows an activity "
+                + "\(APNsLimits.activityData) bytes of static and dynamic data together, so devices may drop this update."
         ]
     }
 }

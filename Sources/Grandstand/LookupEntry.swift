@@ -6,6 +6,8 @@ package struct LookupEntry: Sendable, Hashable {
     package var eventKey: EventKey
     /// The event's, or `ended` as soon as this audience got its own end.
     package var state: Event.State
+    /// Of the audience.
+    package var variant: Variant?
     package var storagePolicy: StoragePolicy
     /// Apple's ID; `nil` while the channel does not exist yet, and where activities are reached by tokens.
     package var channelID: String?
@@ -19,7 +21,8 @@ package struct LookupEntry: Sendable, Hashable {
 
     package init(
         eventKey: EventKey, state: Event.State, storagePolicy: StoragePolicy, channelID: String?, startsAt: Date?,
-        endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil, delivery: Audience.Delivery = .channel
+        endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil, delivery: Audience.Delivery = .channel,
+        variant: Variant? = nil
     ) {
         self.eventKey = eventKey
         self.state = state
@@ -30,5 +33,6 @@ package struct LookupEntry: Sendable, Hashable {
         self.contentState = contentState
         self.timestamp = timestamp
         self.delivery = delivery
+        self.variant = variant
     }
 }

@@ -10,7 +10,8 @@ struct GrandstandTool: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
             DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,
-            PushCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self, ReconcileCommand.self,
+            PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self,
+            ReconcileCommand.self,
             WebhookCommand.self,
         ])
 }

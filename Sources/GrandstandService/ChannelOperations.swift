@@ -59,7 +59,7 @@ package struct ChannelOperations: Sendable {
     ///   `ChannelStore.import` refuses; `apns-refused`, `apns-unanswered`, `credentials-missing`.
     package func `import`(
         _ channelID: String, of bundleID: BundleID, in environment: APNsEnvironment, label: String?,
-        eventKey: EventKey?, within reach: AppReach = .all, by actor: AuditActor
+        eventKey: EventKey?, variant: Variant? = nil, within reach: AppReach = .all, by actor: AuditActor
     ) async throws -> Channel {
         guard let address = try await channels.address(of: bundleID, in: environment) else {
             throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
@@ -70,7 +70,8 @@ package struct ChannelOperations: Sendable {
             return try await channels.import(
                 ChannelImport(
                     bundleID: address.bundleID, environment: environment, channelID: channelID, storagePolicy: policy,
-                    label: label, eventKey: eventKey, within: reach, answer: APNsRecord(answer, accepted: 200)),
+                    label: label, eventKey: eventKey, variant: variant, within: reach,
+                    answer: APNsRecord(answer, accepted: 200)),
                 by: actor, now: now())
         case .refused(let refusal) where refusal.saysUnknownChannel:
             throw Problem(

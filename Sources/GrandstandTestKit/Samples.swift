@@ -30,9 +30,11 @@ extension App {
 extension Audience {
     package static func sample(
         _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production,
-        _ storagePolicy: StoragePolicy = .mostRecentMessageStored
+        _ storagePolicy: StoragePolicy = .mostRecentMessageStored, variant: String? = nil,
+        priority: APNsPriority? = nil
     ) throws -> Audience {
-        Audience(bundleID: try BadSample.read(bundleID), environment: environment, storagePolicy: storagePolicy)
+        Audience(
+            id: try .sample(bundleID, environment, variant: variant), storagePolicy: storagePolicy, priority: priority)
     }
 }
 
@@ -46,9 +48,11 @@ extension AppEnvironment {
 
 extension Audience.ID {
     package static func sample(
-        _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production
+        _ bundleID: String = "com.example.Goal", _ environment: APNsEnvironment = .production, variant: String? = nil
     ) throws -> Audience.ID {
-        Audience.ID(bundleID: try BadSample.read(bundleID), environment: environment)
+        Audience.ID(
+            bundleID: try BadSample.read(bundleID), environment: environment,
+            variant: try variant.map { try BadSample.read($0) })
     }
 }
 
@@ -78,12 +82,20 @@ extension BroadcastRequest {
     package static func update(
         _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil,
         priority: APNsPriority? = nil, expiresIn: Int? = nil, sendAt: Date? = nil,
-        audiences: [Audience.ID]? = nil
+        audiences: [Audience.ID]? = nil, byVariant: [String: (contentState: String?, alert: String?)] = [:]
     ) -> BroadcastRequest {
-        BroadcastRequest(
+        var request = BroadcastRequest(
             payload: BroadcastPayload(
                 event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
-            priority: priority, expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
+            priority: priority, expiresIn: expiresIn, sendAt: sendAt,
+            audiences: audiences?.map { AudienceSelector($0) })
+        for (name, override) in byVariant {
+            guard let variant = Variant(rawValue: name) else { continue }
+            request.byVariant[variant] = BroadcastContent.Override(
+                contentState: override.contentState.map { Array($0.utf8) },
+                alert: override.alert.map { Array($0.utf8) })
+        }
+        return request
     }
 
     /// The last message of an event.
@@ -94,7 +106,7 @@ extension BroadcastRequest {
         BroadcastRequest(
             payload: BroadcastPayload(
                 event: .end, contentState: Array(contentState.utf8), dismissalDate: dismissalDate),
-            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences)
+            expiresIn: expiresIn, sendAt: sendAt, audiences: audiences?.map { AudienceSelector($0) })
     }
 }
 

@@ -32,7 +32,7 @@ struct CommandTests {
             try await stage.putApp()
             let audience = "\(Stage.bundleID):production:noMessageStored"
             let put = try await grandstand(
-                stage, "event", "put", "derby", "--name", "Derby", "--audience", "\(audience):tokens")
+                stage, "event", "put", "derby", "--name", "Derby", "--audience", "\(Stage.bundleID):production:tokens")
             #expect(put.exitCode == 0, "\(put.text)")
             let other = try await grandstand(
                 stage, "event", "put", "cup", "--name", "Cup", "--audience", audience)
@@ -41,7 +41,8 @@ struct CommandTests {
                 let event = try await stage.api("GET", "/v1/events/\(key)").json
                 #expect(event["audiences"]?.items.first?["delivery"]?.string == delivery)
             }
-            let wrong = try await grandstand(stage, "event", "put", "derby", "--audience", "\(audience):tokens:x")
+            let wrong = try await grandstand(
+                stage, "event", "put", "derby", "--audience", "\(Stage.bundleID):production")
             #expect(wrong.exitCode == 64)
             let push = try await stage.api(
                 "POST", "/v1/apps/\(Stage.bundleID)/production/pushes",

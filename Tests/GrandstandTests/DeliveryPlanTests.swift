@@ -124,7 +124,7 @@ struct DeliveryPlanTests {
 
     @Test func `only the audiences asked for are reached; others' are refused`() throws {
         var request = request()
-        request.audiences = [stored.id, stored.id]
+        request.audiences = [AudienceSelector(stored.id), AudienceSelector(stored.id)]
         #expect(try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.audience) == [stored])
         #expect {
             try DeliveryPlan(request, audiences: [unstored], now: now)

@@ -27,6 +27,7 @@ extension LookupEntry: JSONWritable {
             object.member("channelId", delivery == .channel ? channelID : nil)
             // Apps of before know no other delivery, and look up none of its events.
             if delivery != .channel { object.member("delivery", delivery.rawValue) }
+            if let variant { object.member("variant", variant.rawValue) }
             object.member("storagePolicy", storagePolicy.rawValue)
             object.member("state", state.rawValue)
             object.member("startsAt", startsAt)

@@ -1,15 +1,18 @@
 package import APNsWire
 
-/// What a lookup asks for: an event, in an app and environment.
+/// What a lookup asks for: an event, in an app and environment, in one of its variants.
 package struct LookupName: Sendable, Hashable {
     /// The lowercased bundle ID.
     package let topic: String
     package let environment: APNsEnvironment
     package let key: EventKey
+    /// `nil`: the audience without one, else the first that was declared.
+    package let variant: Variant?
 
-    package init(topic: String, environment: APNsEnvironment, key: EventKey) {
+    package init(topic: String, environment: APNsEnvironment, key: EventKey, variant: Variant? = nil) {
         self.topic = topic
         self.environment = environment
         self.key = key
+        self.variant = variant
     }
 }

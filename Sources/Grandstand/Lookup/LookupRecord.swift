@@ -6,6 +6,7 @@ package struct LookupRecord: Sendable, Hashable {
     /// The lowercased bundle ID.
     package var topic: String
     package var environment: APNsEnvironment
+    package var variant: Variant?
     package var storagePolicy: StoragePolicy
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
@@ -21,10 +22,11 @@ package struct LookupRecord: Sendable, Hashable {
         topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
         delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
         endedAt: Date? = nil,
-        cancelledAt: Date? = nil
+        cancelledAt: Date? = nil, variant: Variant? = nil
     ) {
         self.topic = topic
         self.environment = environment
+        self.variant = variant
         self.storagePolicy = storagePolicy
         self.delivery = delivery
         self.channelID = channelID
@@ -42,6 +44,20 @@ package struct LookupRecord: Sendable, Hashable {
         return LookupAnswer(
             LookupEntry(
                 eventKey: key, state: state, storagePolicy: storagePolicy, channelID: channelID, startsAt: startsAt,
-                endsAt: endsAt, delivery: delivery))
+                endsAt: endsAt, delivery: delivery, variant: variant))
+    }
+}
+
+extension [LookupRecord] {
+    /// The record of an app's audience; the records of its event are in the order of their declaration.
+    ///
+    /// - Parameter variant: `nil`: the audience without one, else the first.
+    package func first(topic: String, in environment: APNsEnvironment, _ variant: Variant?) -> LookupRecord? {
+        var first: Int?
+        for index in indices where self[index].environment == environment && self[index].topic == topic {
+            if self[index].variant == variant { return self[index] }
+            if first == nil { first = index }
+        }
+        return variant == nil ? first.map { self[$0] } : nil
     }
 }

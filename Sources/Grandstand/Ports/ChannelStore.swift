@@ -112,6 +112,8 @@ package struct ChannelImport: Sendable, Hashable {
     package var label: String?
     /// The event it shall serve.
     package var eventKey: EventKey?
+    /// Of the audience of that event; `nil`: the one without.
+    package var variant: Variant?
     /// Whose events it may serve.
     package var reach: AppReach
     /// What Apple answered when it was asked for the policy.
@@ -119,7 +121,7 @@ package struct ChannelImport: Sendable, Hashable {
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, channelID: String, storagePolicy: StoragePolicy,
-        label: String?, eventKey: EventKey?, within reach: AppReach = .all, answer: APNsRecord
+        label: String?, eventKey: EventKey?, variant: Variant? = nil, within reach: AppReach = .all, answer: APNsRecord
     ) {
         self.reach = reach
         self.bundleID = bundleID
@@ -128,6 +130,7 @@ package struct ChannelImport: Sendable, Hashable {
         self.storagePolicy = storagePolicy
         self.label = label
         self.eventKey = eventKey
+        self.variant = variant
         self.answer = answer
     }
 }

@@ -34,9 +34,10 @@ package protocol EventStore: Sendable {
 extension EventStore {
     /// The channel of an event for one app. `topic` is the lowercased bundle ID.
     package func lookup(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, contentState: Bool, now: Date
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
+        now: Date
     ) async throws -> LookupEntry? {
-        let name = LookupName(topic: topic, environment: environment, key: key)
+        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
         return try await lookups(of: [name], contentState: contentState, now: now)[name]
     }
 }

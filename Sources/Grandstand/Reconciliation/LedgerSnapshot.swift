@@ -22,6 +22,8 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var state: Channel.State
         package var storagePolicy: StoragePolicy
         package var eventKey: EventKey?
+        /// Of the audience of that event.
+        package var variant: Variant?
         package var changedAt: Date
         /// When its creation was asked of Apple, while the outcome is not known.
         package var calledAt: Date?
@@ -37,19 +39,28 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package init(
             id: UUID, channelID: String?, state: Channel.State, storagePolicy: StoragePolicy, eventKey: EventKey?,
             changedAt: Date, calledAt: Date? = nil, settleableAt: Date? = nil, doubtedAt: Date? = nil,
-            deletionConfirmed: Bool = false, isWanted: Bool = false
+            deletionConfirmed: Bool = false, isWanted: Bool = false, variant: Variant? = nil
         ) {
             self.id = id
             self.channelID = channelID
             self.state = state
             self.storagePolicy = storagePolicy
             self.eventKey = eventKey
+            self.variant = variant
             self.changedAt = changedAt
             self.calledAt = calledAt
             self.settleableAt = settleableAt
             self.doubtedAt = doubtedAt
             self.deletionConfirmed = deletionConfirmed
             self.isWanted = isWanted
+        }
+
+        /// Which audience of one app and environment it is for.
+        var place: Place { Place(eventKey: eventKey, variant: variant) }
+
+        struct Place: Hashable {
+            let eventKey: EventKey?
+            let variant: Variant?
         }
     }
 }

@@ -172,16 +172,16 @@ package struct ReconciliationPlan: Sendable {
     /// - Returns: how many deletions that makes.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
         var deletions = 0
-        // Of several that served an event, the newest does again.
+        // Of several that served an audience of an event, the newest does again.
         let newest = Dictionary(
             snapshot.entries.filter { $0.isWanted && $0.channelID.map(listed.contains) ?? false }
-                .compactMap { entry in entry.eventKey.map { ($0, entry.id) } }, uniquingKeysWith: { $1 })
+                .map { entry in (entry.place, entry.id) }, uniquingKeysWith: { $1 })
         for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
             if entry.state == .missing { actions.append(.restore(entry)) }
             // It was recorded before the list was asked for.
             guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
             if !entry.deletionConfirmed {
-                let serves = entry.eventKey.map { newest[$0] == entry.id } ?? false
+                let serves = entry.eventKey != nil && newest[entry.place] == entry.id
                 actions.append(serves ? .restore(entry) : .release(entry))
             } else if deletions < options.deleteBudget {
                 actions.append(.deleteAgain(entry))

@@ -22,6 +22,7 @@ extension ReconciliationReport: JSONWritable {
                     channel.member("channelId", entry.channelID)
                     channel.member("storagePolicy", entry.storagePolicy.rawValue)
                     channel.member("eventKey", entry.eventKey?.rawValue)
+                    if let variant = entry.variant { channel.member("variant", variant.rawValue) }
                 }
             }
             object.member("unmanaged", unmanaged)
@@ -49,6 +50,7 @@ extension ReconciliationReport.Action: JSONWritable {
             if let entry = action.entry {
                 object.member("id", entry.id)
                 object.member("eventKey", entry.eventKey?.rawValue)
+                if let variant = entry.variant { object.member("variant", variant.rawValue) }
             }
             object.member("channelId", action.channelID)
             object.member("done", done)

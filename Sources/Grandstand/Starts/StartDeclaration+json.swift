@@ -14,12 +14,7 @@ extension StartDeclaration: JSONWritable {
             object.member("staleDate", staleDate)
             object.name("audiences")
             guard let audiences else { return object.null() }
-            object.array(audiences) { writer, audience in
-                writer.object { selector in
-                    selector.member("bundleId", audience.bundleID.rawValue)
-                    selector.member("environment", audience.environment.rawValue)
-                }
-            }
+            object.array(audiences) { writer, audience in audience.write(to: &writer) }
         }
     }
 

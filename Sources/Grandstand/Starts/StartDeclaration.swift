@@ -17,12 +17,12 @@ package struct StartDeclaration: Sendable, Hashable {
     package var alertsByLocale: [String: [UInt8]]
     package var staleDate: Date?
     /// `nil`: all of the event's audiences.
-    package var audiences: [Audience.ID]?
+    package var audiences: [AudienceSelector]?
 
     package init(
         at: Date? = nil, until: Date? = nil, attributesType: String, attributes: [UInt8],
         contentState: [UInt8]? = nil, alert: [UInt8], alertsByLocale: [String: [UInt8]] = [:], staleDate: Date? = nil,
-        audiences: [Audience.ID]? = nil
+        audiences: [AudienceSelector]? = nil
     ) {
         self.at = at
         self.until = until

@@ -52,19 +52,48 @@ extension JSONFields {
         return true
     }
 
-    /// A list of apps and environments; `nil`: none was given.
-    mutating func selectors(_ name: String) -> [Audience.ID]? {
+    /// A list of audiences; `nil`: none was given.
+    mutating func selectors(_ name: String) -> [AudienceSelector]? {
         guard let elements = array(name, count: 1...1_000) else { return nil }
-        var selectors: [Audience.ID] = []
+        var selectors: [AudienceSelector] = []
         for (value, pointer) in elements {
             var nested = JSONFields(value, pointer: pointer)
-            let bundleID = nested.bundleID("bundleId")
-            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
-            if let bundleID, let environment {
-                selectors.append(Audience.ID(bundleID: bundleID, environment: environment))
-            }
+            if let selector = AudienceSelector.read(&nested) { selectors.append(selector) }
             absorb(nested)
         }
         return selectors
+    }
+
+    /// What some variants get instead of the rest of the message.
+    mutating func byVariant() -> [Variant: BroadcastContent.Override] {
+        guard let value = value("byVariant") else { return [:] }
+        guard case .object(let members) = value.kind else {
+            fault("byVariant", "An object of contents and alerts by variant was expected, not \(value.kindName).")
+            return [:]
+        }
+        var byVariant: [Variant: BroadcastContent.Override] = [:]
+        for member in members {
+            let pointer = pointer(to: "byVariant") + JSONText.pointer([member.name])
+            guard let variant = Variant(rawValue: member.name) else {
+                fault(at: pointer, Variant.rule)
+                continue
+            }
+            var nested = JSONFields(member.value, pointer: pointer)
+            let override = BroadcastContent.Override(
+                contentState: nested.object("contentState"), alert: nested.alert())
+            absorb(nested)
+            byVariant[variant] = override
+        }
+        return byVariant
+    }
+
+    /// 1, 5 or 10.
+    mutating func priority(_ name: String = "priority") -> APNsPriority? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
+            fault(name, "1, 5 or 10 was expected.")
+            return nil
+        }
+        return priority
     }
 }

@@ -15,6 +15,7 @@ struct StartReportsView: JSONWritable {
                 writer.object { audience in
                     audience.member("bundleId", entry.audience.bundleID.rawValue)
                     audience.member("environment", entry.audience.environment.rawValue)
+                    if let variant = entry.audience.variant { audience.member("variant", variant.rawValue) }
                     Self.write(entry.report, now, to: &audience)
                 }
             }

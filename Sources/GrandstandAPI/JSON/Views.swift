@@ -83,8 +83,10 @@ extension Event: JSONWritable {
                 writer.object { audience in
                     audience.member("bundleId", pair.0.bundleID.rawValue)
                     audience.member("environment", pair.0.environment.rawValue)
+                    if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
                     audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
                     audience.member("delivery", pair.0.delivery.rawValue)
+                    if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
                     audience.member("channel", Optional(pair.1))
                 }
             }
@@ -132,6 +134,7 @@ extension Delivery: JSONWritable {
             if let counts { object.member("counts", counts) }
             object.member("bundleId", bundleID.rawValue)
             object.member("environment", environment.rawValue)
+            if let variant { object.member("variant", variant.rawValue) }
             object.member("channelId", channelID)
             writeProgress(to: &object)
         }

@@ -52,8 +52,8 @@ package struct LookupDesk: Sendable {
             headers: headers.bytes, date: dates.text(at: now))
     }
 
-    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart. No bundle ID and no key has a query's or a percent-encoded
-    /// character: those go the usual way.
+    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart, with `?variant=` or nothing behind it. No bundle ID, key or
+    /// variant has a percent-encoded character: those go the usual way, as any other query does.
     private func find(
         _ uri: String, _ secret: Substring
     ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness, key: APIKey)? {
@@ -61,11 +61,22 @@ package struct LookupDesk: Sendable {
         guard parts.count == 6, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
             let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
-            let eventKey = EventKey(rawValue: String(Substring(parts[5]))),
+            let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil, key.covers(bundleID),
-            let known = replica.known(topic: bundleID.topic, in: environment, eventKey)
+            let known = replica.known(topic: bundleID.topic, in: environment, eventKey, variant: variant)
         else { return nil }
         return (known.answer, known.freshness, key)
+    }
+
+    /// The last part of a path without its query, and the variant that is asked for; `nil`: the query has something else.
+    private static func named(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, variant: Variant?)? {
+        guard let mark = part.firstIndex(of: UInt8(ascii: "?")) else { return (part, nil) }
+        let query = part[part.index(after: mark)...]
+        let name = "variant=".utf8
+        guard query.starts(with: name),
+            let variant = Variant(rawValue: String(Substring(query.dropFirst(name.count))))
+        else { return nil }
+        return (part[..<mark], variant)
     }
 
     /// The header fields that make a difference; `nil` when one does that this is not made for.

@@ -66,6 +66,11 @@ struct BroadcastRoutes: Sendable {
                 .invalidRequest, "A channel is one audience.",
                 errors: [FieldError(pointer: "/audiences", detail: "Leave audiences out here.")])
         }
+        guard broadcast.byVariant.isEmpty else {
+            throw Problem(
+                .invalidRequest, "A channel that belongs to no event has no variant.",
+                errors: [FieldError(pointer: "/byVariant", detail: "Leave byVariant out here.")])
+        }
         let wanted = BroadcastIntake(
             .channel(channel.id), request: broadcast, by: context.actor, within: context.reach)
         return .json(try await intake.accept(wanted), status: .accepted)

@@ -54,13 +54,15 @@ struct ChannelRoutes: Sendable {
         let channelID = fields.text("channelId", required: true, maximum: 1_024)
         let label = fields.text("label")
         let eventKey = fields.read("eventKey", EventKey.rule, EventKey.init)
+        let variant = fields.variant()
+        if variant != nil, eventKey == nil { fields.fault("variant", "variant goes with eventKey only.") }
         // It travels to Apple in a header.
         if let channelID, !channelID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
         }
         try fields.finish()
         let channel = try await desk.import(
-            channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey,
+            channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey, variant: variant,
             within: context.reach, by: context.actor)
         return .json(channel, status: .created)
     }

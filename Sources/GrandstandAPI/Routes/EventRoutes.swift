@@ -85,26 +85,29 @@ extension EventSpecification {
             let bundleID = nested.bundleID("bundleId")
             let environment = nested.choice("environment", APNsEnvironment.self, required: true)
             let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
+            let variant = nested.variant()
             let delivery = nested.choice("delivery", Audience.Delivery.self) ?? .channel
+            let priority = nested.priority()
+            if variant != nil, delivery == .tokens {
+                nested.fault(
+                    "variant",
+                    "A variant has a channel of its own. The tokens of an app are one crowd, without variants.")
+            }
             if let bundleID, let environment, let policy {
                 let audience = Audience(
-                    bundleID: bundleID, environment: environment, storagePolicy: policy, delivery: delivery)
+                    id: Audience.ID(bundleID: bundleID, environment: environment, variant: variant),
+                    storagePolicy: policy, delivery: delivery, priority: priority)
                 if seen.insert(audience.id).inserted {
                     audiences.append(audience)
                 } else {
                     nested.fault(
-                        "environment",
-                        "\(bundleID) in \(environment.rawValue) stands twice; an event has one channel "
-                            + "for each app and environment, with one policy.")
+                        variant == nil ? "environment" : "variant",
+                        "\(bundleID) in \(environment.rawValue)\(variant.map { " in variant \($0)" } ?? "") stands twice; "
+                            + "an event has one channel for each app, environment and variant, with one policy.")
                 }
             }
             fields.absorb(nested)
         }
         return audiences
     }
-}
-
-extension JSONFields {
-    /// A required bundle ID.
-    mutating func bundleID(_ name: String) -> BundleID? { read(name, BundleID.rule, required: true, BundleID.init) }
 }

@@ -16,9 +16,10 @@ struct LookupRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, Self.path, Self.access, query: ["include"], lookup),
+            Route(.get, Self.path, Self.access, query: ["include", "variant"], lookup),
             // It reads only, and strangers have its keys: what they send is not stored.
-            Route(.post, "/v1/lookup/:bundleId/:environment", Self.access, keepsAnswers: false, batch),
+            Route(
+                .post, "/v1/lookup/:bundleId/:environment", Self.access, query: ["variant"], keepsAnswers: false, batch),
         ]
     }
 
@@ -29,37 +30,43 @@ struct LookupRoutes: Sendable {
         let key = try context.eventKey()
         let bundleID = try context.bundleID()
         let environment = try context.environment()
-        let (answer, freshness) = try await replica.answer(topic: bundleID.topic, in: environment, key)
+        let variant = try context.query.variant()
+        let (answer, freshness) = try await replica.answer(
+            topic: bundleID.topic, in: environment, key, variant: variant)
         // Content is large and changes all the time, so it stays in the database, which is asked only for what is there.
         if wantsState ?? false, case .found? = answer {
-            let name = LookupName(topic: bundleID.topic, environment: environment, key: key)
+            let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             return try Self.response(
-                to: request, try await contents.answer(name), .confirmed, key, bundleID, environment)
+                to: request, try await contents.answer(name), .confirmed, key, bundleID, environment, variant)
         }
-        return try Self.response(to: request, answer, freshness, key, bundleID, environment)
+        return try Self.response(to: request, answer, freshness, key, bundleID, environment, variant)
     }
 
     private static func response(
         to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ key: EventKey,
-        _ bundleID: BundleID, _ environment: APNsEnvironment
+        _ bundleID: BundleID, _ environment: APNsEnvironment, _ variant: Variant?
     ) throws -> Response {
+        var audience: String {
+            "\(bundleID) in \(environment.rawValue)\(variant.map { " in variant \($0)" } ?? "")"
+        }
         switch answer {
         case .found(let body):
             return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
         case .over:
             throw Problem(
                 .eventOver,
-                "The event \(key) is over for \(bundleID) in \(environment.rawValue); there is nothing to follow.")
+                "The event \(key) is over for \(audience); there is nothing to follow.")
         case .pending:
             throw Problem(.channelPending, "The channel of \(key) is being made. Ask again.", retryAfter: 2)
         case nil:
-            throw Problem(.eventNotFound, "There is no event \(key) for \(bundleID) in \(environment.rawValue).")
+            throw Problem(.eventNotFound, "There is no event \(key) for \(audience).")
         }
     }
 
     private func batch(_ request: Request, _ context: APIContext) async throws -> Response {
         let bundleID = try context.bundleID()
         let environment = try context.environment()
+        let variant = try context.query.variant()
         let texts = try Self.keys(try await request.json())
         var items: [[UInt8]] = []
         var missing: [(key: String, reason: Problem.Kind)] = []
@@ -69,7 +76,8 @@ struct LookupRoutes: Sendable {
                 missing.append((text, .eventNotFound))
                 continue
             }
-            let (answer, freshness) = try await replica.answer(topic: bundleID.topic, in: environment, key)
+            let (answer, freshness) = try await replica.answer(
+                topic: bundleID.topic, in: environment, key, variant: variant)
             if freshness != .confirmed { worst = freshness }
             switch answer {
             case .found(let body): items.append(body.bytes)
@@ -133,4 +141,11 @@ extension LookupReplica.Freshness {
 extension HTTPField.Name {
     /// The literals are tokens of RFC 9110, so they have names.
     fileprivate static let warning = HTTPField.Name("Warning")!
+}
+
+extension QueryParameters {
+    /// The variant that is asked for; `nil`: none.
+    fileprivate func variant() throws(Problem) -> Variant? {
+        try read("variant", Variant.rule, Variant.init(rawValue:))
+    }
 }

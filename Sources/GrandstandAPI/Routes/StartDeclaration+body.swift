@@ -72,15 +72,14 @@ extension StartDeclaration {
         }
     }
 
-    private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [Audience.ID]? {
+    private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [AudienceSelector]? {
         guard let selectors = start.selectors("audiences") else { return nil }
-        let known = Set(audiences.map(\.id))
-        var chosen: [Audience.ID] = []
+        var chosen: [AudienceSelector] = []
         for (place, selector) in selectors.enumerated() {
-            if !known.contains(selector) {
+            if !audiences.contains(where: { selector.matches($0.id) }) {
                 start.fault(
                     at: "\(start.pointer(to: "audiences"))/\(place)",
-                    "The event has no audience \(selector.bundleID) in \(selector.environment.rawValue).")
+                    selector.objection(among: audiences.map(\.id)))
             }
             if !chosen.contains(selector) { chosen.append(selector) }
         }

@@ -16,17 +16,21 @@ struct BroadcastCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
         @Argument(help: "The event key.") var key: String
-        @Option(help: "Only for this audience, BUNDLE:ENVIRONMENT; may be repeated.") var audience: [String] = []
+        @Option(help: "Only for this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated.") var audience: [String] =
+            []
+        @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
+        var byVariant: String?
 
-        private static let form = "BUNDLE:ENVIRONMENT"
+        private static let form = "BUNDLE:ENVIRONMENT[:VARIANT]"
 
         func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
 
         func run() async throws {
             var draft = try message.draft()
             draft.set(
-                "audiences", ["bundleId", "environment"],
+                "audiences", ["bundleId", "environment", "variant"],
                 of: try audience.map { try parts("--audience", $0, Self.form) })
+            draft.set("byVariant", raw: try byVariant.map { try json("--by-variant", $0) })
             client.show(
                 try await client.call("POST", "/v1/events/\(encoded(key))/broadcasts", body: draft.bytes),
                 BroadcastCommand.columns)

@@ -7,7 +7,7 @@ struct ChannelCommand: AsyncParsableCommand {
         commandName: "channel", abstract: "Channels of an app in an environment.",
         subcommands: [List.self, Get.self, Create.self, Import.self, Delete.self, Send.self])
 
-    private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "label"]
+    private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"]
 
     /// Whose channels.
     struct Target: ParsableArguments {
@@ -76,6 +76,7 @@ struct ChannelCommand: AsyncParsableCommand {
         @Argument(help: "Apple's ID of the channel.") var channelID: String
         @Option(help: "What people know the channel by.") var label: String?
         @Option(help: "The event it is for.") var event: String?
+        @Option(help: "With --event: the variant of the audience it is for.") var variant: String?
 
         func run() async throws {
             var body = JSONWriter()
@@ -83,6 +84,7 @@ struct ChannelCommand: AsyncParsableCommand {
                 object.member("channelId", channelID)
                 object.member("label", label)
                 object.member("eventKey", event)
+                object.member("variant", variant)
             }
             client.show(
                 try await client.call("POST", "\(target.path)/import", body: body.bytes), ChannelCommand.columns)

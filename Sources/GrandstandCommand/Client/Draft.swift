@@ -52,12 +52,13 @@ struct Draft {
 
     mutating func set(_ name: String, _ flag: Bool?) { set(name, raw: flag.map { Array(String($0).utf8) }) }
 
-    /// A list of objects with these texts as members, in order; an empty list leaves the member as it is.
-    mutating func set(_ name: String, _ names: [StaticString], of items: [[String]]) {
+    /// A list of objects with these texts as members, in order, without those that are `nil`; an empty list leaves the member
+    /// as it is.
+    mutating func set(_ name: String, _ names: [StaticString], of items: [[String?]]) {
         guard !items.isEmpty else { return }
         var list = JSONWriter()
         list.array(items) { writer, item in
-            writer.object { object in for (name, text) in zip(names, item) { object.member(name, text) } }
+            writer.object { object in for case (let name, let text?) in zip(names, item) { object.member(name, text) } }
         }
         set(name, raw: list.bytes)
     }
@@ -78,14 +79,16 @@ struct FurtherFields: ParsableArguments {
     }
 }
 
-/// The parts of `A:B:C`.
+/// The parts of `A:B:C`, or of `A:B[:C]`, whose last may be missing and may have colons.
 ///
-/// - Parameter optional: how many of the last may be left out.
 /// - Throws: `ValidationError` for another number of them.
-func parts(_ option: String, _ text: String, _ form: String, optional: Int = 0) throws -> [String] {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
     let most = form.split(separator: ":").count
-    guard (most - optional...most).contains(parts.count) else {
+    let isOpen = form.hasSuffix("]")
+    let parts = text.split(
+        separator: ":", maxSplits: isOpen ? most - 1 : .max, omittingEmptySubsequences: false
+    ).map(String.init)
+    guard (isOpen ? most - 1 : most)...most ~= parts.count else {
         throw ValidationError("\(option) \(text): \(form) was expected.")
     }
     return parts

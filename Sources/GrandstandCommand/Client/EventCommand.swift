@@ -43,8 +43,9 @@ struct EventCommand: AsyncParsableCommand {
             abstract:
                 "Declares an event or changes it; what is not given stays as it is. The server makes its channels so.",
             discussion: """
-                An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored; with :tokens \
-                after it no channel is made, and its activities are reached by their tokens.
+                An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored, or \
+                BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, where an app has \
+                several. With tokens as its policy no channel is made, and its activities are reached by their tokens.
                 """)
         @OptionGroup var client: ClientOptions
         @OptionGroup var further: FurtherFields
@@ -58,14 +59,20 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
-        private static let form = "BUNDLE:ENVIRONMENT:POLICY[:DELIVERY]"
+        private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
         private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
 
         func validate() throws { _ = try audiences() }
 
-        /// The parts of each audience; delivery may be left out.
-        private func audiences() throws -> [[String]] {
-            try audience.map { try parts("--audience", $0, Self.form, optional: 1) }
+        /// The members of each audience, `nil` for those it has not.
+        private func audiences() throws -> [[String?]] {
+            try audience.map { text in
+                let parts = try parts("--audience", text, Self.form)
+                let variant = parts.count == 4 ? parts[3] : nil
+                guard parts[2] == "tokens" else { return [parts[0], parts[1], parts[2], variant] }
+                // A token's newest message is kept for it as by this policy.
+                return [parts[0], parts[1], "mostRecentMessageStored", variant, "tokens"]
+            }
         }
 
         func run() async throws {
@@ -80,7 +87,8 @@ struct EventCommand: AsyncParsableCommand {
                 draft.set("channelsOpenAt", channelsOpenAt)
                 draft.set("metadata", raw: metadata)
                 draft.set(
-                    "audiences", ["bundleId", "environment", "storagePolicy", "delivery"], of: try audiences())
+                    "audiences", ["bundleId", "environment", "storagePolicy", "variant", "delivery"],
+                    of: try audiences())
             }
             client.show(answer, EventCommand.columns)
         }

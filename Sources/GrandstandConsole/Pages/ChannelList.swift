@@ -74,6 +74,7 @@ struct ChannelRow: Sendable {
     let state: String
     let event: String
     let eventHref: String?
+    let variant: String
     let label: String
     let reason: String
     let advice: String?
@@ -88,6 +89,7 @@ struct ChannelRow: Sendable {
         state = channel.state.rawValue
         event = channel.eventKey?.rawValue ?? ""
         eventHref = channel.eventKey.map(ConsolePath.event)
+        variant = channel.variant?.rawValue ?? ""
         label = channel.label ?? ""
         reason = channel.reason ?? ""
         advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)

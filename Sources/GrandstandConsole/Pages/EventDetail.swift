@@ -57,6 +57,7 @@ struct EventDetail: ConsolePage {
 struct AudienceRow: Sendable {
     let bundleID: String
     let environment: String
+    let variant: String
     let storagePolicy: String
     let state: String
     let channelID: String
@@ -67,6 +68,7 @@ struct AudienceRow: Sendable {
     init(_ audience: Audience, _ channel: Audience.ChannelStatus) {
         bundleID = audience.bundleID.rawValue
         environment = audience.environment.rawValue
+        variant = audience.variant?.rawValue ?? ""
         storagePolicy = audience.storagePolicy.rawValue
         state = channel.state.rawValue
         channelID = channel.channelID ?? ""
@@ -107,6 +109,7 @@ struct FailureRow: Sendable {
     let acceptedAt: Moment
     let bundleID: String
     let environment: String
+    let variant: String
     let state: String
     let reason: String
     let advice: String
@@ -120,6 +123,7 @@ struct FailureRow: Sendable {
         acceptedAt = Moment(broadcast.acceptedAt)
         bundleID = delivery.bundleID.rawValue
         environment = delivery.environment.rawValue
+        variant = delivery.variant?.rawValue ?? ""
         state = delivery.state.rawValue
         reason = delivery.reason ?? ""
         self.advice = advice

@@ -93,7 +93,7 @@ struct FoundChannelRow: Sendable {
     init(_ channel: ReconciliationReading.Channel) {
         channelID = channel.channelID
         storagePolicy = channel.storagePolicy
-        event = channel.eventKey
+        event = channel.event
         eventHref = EventKey(rawValue: channel.eventKey).map(ConsolePath.event)
         firstSeenAt = channel.firstSeenAt.map(Moment.init(iso:))
     }
@@ -110,7 +110,7 @@ struct ActionRow: Sendable {
     init(_ action: ReconciliationReading.Action) {
         self.action = action.name
         channelID = action.channelID
-        event = action.eventKey
+        event = action.event
         outcome = action.done ? "done" : "not done"
         detail = action.detail
     }

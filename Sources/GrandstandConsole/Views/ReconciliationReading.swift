@@ -8,6 +8,7 @@ struct ReconciliationReading: Sendable {
         let channelID: String
         let storagePolicy: String
         let eventKey: String
+        let variant: String
         let firstSeenAt: String?
     }
 
@@ -15,6 +16,7 @@ struct ReconciliationReading: Sendable {
         let name: String
         let channelID: String
         let eventKey: String
+        let variant: String
         let done: Bool
         let detail: String
     }
@@ -56,19 +58,25 @@ struct ReconciliationReading: Sendable {
 }
 
 extension ReconciliationReading.Channel {
+    /// The event, and which of its variants the channel is for.
+    var event: String { Wording.event(eventKey, variant) }
+
     fileprivate init(_ json: JSONValue) {
         let firstSeenAt = json.text("firstSeenAt")
         self.init(
             id: json.text("id"), channelID: json.text("channelId"), storagePolicy: json.text("storagePolicy"),
-            eventKey: json.text("eventKey"), firstSeenAt: firstSeenAt.isEmpty ? nil : firstSeenAt)
+            eventKey: json.text("eventKey"), variant: json.text("variant"),
+            firstSeenAt: firstSeenAt.isEmpty ? nil : firstSeenAt)
     }
 }
 
 extension ReconciliationReading.Action {
+    var event: String { Wording.event(eventKey, variant) }
+
     fileprivate init(_ json: JSONValue) {
         self.init(
             name: json.text("action"), channelID: json.text("channelId"), eventKey: json.text("eventKey"),
-            done: json.flag("done"), detail: json.text("detail"))
+            variant: json.text("variant"), done: json.flag("done"), detail: json.text("detail"))
     }
 }
 

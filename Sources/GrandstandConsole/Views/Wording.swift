@@ -25,4 +25,7 @@ enum Wording {
         }
         return order.map { "\(number(counts[$0, default: 0])) \($0)" }.joined(separator: ", ")
     }
+
+    /// An event's key, and the variant of the audience that is meant.
+    static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
 }

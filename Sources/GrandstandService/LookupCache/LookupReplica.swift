@@ -112,20 +112,20 @@ package final class LookupReplica: Sendable {
     /// What memory says, at once; `nil` when it says nothing, cannot be believed any more, or was not read since this
     /// process changed the event.
     package func known(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
         // Before the records are read: a mark goes only after its event's records are there.
-        marks.contain(key) ? nil : remembered(topic, environment, key)
+        marks.contain(key) ? nil : remembered(topic, environment, key, variant)
     }
 
     private func remembered(
-        _ topic: String, _ environment: APNsEnvironment, _ key: EventKey
+        _ topic: String, _ environment: APNsEnvironment, _ key: EventKey, _ variant: Variant?
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
         let now = now()
         let (records, confirmedAt) = state.withLock { ($0.records[key], $0.confirmedAt) }
         let freshness = freshness(confirmedAt, now)
         guard freshness != .unknown,
-            let record = records?.first(where: { $0.environment == environment && $0.topic == topic })
+            let record = records?.first(topic: topic, in: environment, variant)
         else { return nil }
         return (record.answer(of: key, now: now), freshness)
     }
@@ -134,19 +134,20 @@ package final class LookupReplica: Sendable {
     /// was made a moment ago is found at once. That is one question a second for one name, and a bounded number for all.
     /// What this process has just changed is waited for.
     ///
+    /// - Parameter variant: `nil`: the audience without one, else the first that was declared.
     /// - Returns: no answer for an event that is not there.
     /// - Throws: `store-unavailable`.
     package func answer(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
         let isRead = await marks.areRead(of: key)
-        let known = remembered(topic, environment, key)
+        let known = remembered(topic, environment, key, variant)
         guard isRead else { return try old(known) }
         switch known?.answer {
         case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
         case .pending, nil: break
         }
-        let name = LookupName(topic: topic, environment: environment, key: key)
+        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
         let now = now()
         let made = marks.made
         let (freshness, mayAsk, told) = state.withLock { state -> (Freshness, Bool, LookupAnswer?) in
@@ -161,7 +162,8 @@ package final class LookupReplica: Sendable {
             return (known?.answer, freshness)
         }
         do {
-            let entry = try await events.lookup(topic: topic, in: environment, key, contentState: false, now: now)
+            let entry = try await events.lookup(
+                topic: topic, in: environment, key, variant: variant, contentState: false, now: now)
             let answer = entry.map { LookupAnswer($0) }
             if case .found(let body)? = answer { remember(.found(body), of: name, unlessMarkedSince: made, now: now) }
             return (answer, .confirmed)

@@ -56,12 +56,14 @@ extension PostgresChannelStore {
         _ eventKey: EventKey, for wanted: ChannelImport, _ bundleID: BundleID, now: Date,
         on connection: PostgresConnection
     ) async throws {
+        let audience = Audience.ID(bundleID: bundleID, environment: wanted.environment, variant: wanted.variant)
         let events = try await connection.query(
             """
             select e.ended_at is not null or e.cancelled_at is not null as is_over,
                 case when \(AudienceColumns.wantsChannel("u")) then u.storage_policy end as storage_policy
             from events e left join audiences u on u.event_key = e.key and u.bundle_id = \(bundleID.rawValue)
                 and u.environment = \(wanted.environment.rawValue)::environment
+                and u.variant = \(AudienceColumns.text(wanted.variant))
             where e.key = \(eventKey.rawValue) for no key update of e
             """)
         guard let event = events.first else {
@@ -78,7 +80,8 @@ extension PostgresChannelStore {
                     FieldError(
                         pointer: "/eventKey",
                         detail: "The channel is \(wanted.storagePolicy.rawValue); the event needs an audience "
-                            + "of \(bundleID) in \(wanted.environment.rawValue) with that policy "
+                            + "of \(bundleID) in \(wanted.environment.rawValue) "
+                            + (wanted.variant.map { "in variant \($0) " } ?? "without a variant ") + "with that policy "
                             + "that is reached by a channel.")
                 ])
         }
@@ -86,14 +89,13 @@ extension PostgresChannelStore {
             """
             update channels set state = 'deleted', reason = 'an imported channel took its place', next_attempt_at = null,
                 changed_at = \(now)
-            where event_key = \(eventKey.rawValue) and bundle_id = \(bundleID.rawValue)
-                and environment = \(wanted.environment.rawValue)::environment
+            where event_key = \(eventKey.rawValue) and \(AudienceColumns.isSame("channels", audience))
                 and (state = 'missing' or state in \(Channel.State.sql(.isIntent)) and called_at is null)
             """)
         let others = try await connection.query(
             """
             select \(columns) from channels c where c.event_key = \(eventKey.rawValue)
-                and c.bundle_id = \(bundleID.rawValue) and c.environment = \(wanted.environment.rawValue)::environment
+                and \(AudienceColumns.isSame("c", audience))
                 and c.state in \(Channel.State.sql(.servesAudience))
             """)
         guard let other = try others.first.map(channel) else { return }
@@ -110,10 +112,10 @@ extension PostgresChannelStore {
         let rows = try await connection.query(
             """
             with taken as (
-                insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, event_key, label,
-                    created_at, changed_at)
+                insert into channels (id, bundle_id, environment, variant, channel_id, storage_policy, state, event_key,
+                    label, created_at, changed_at)
                 values (\(UUID()), \(bundleID.rawValue), \(wanted.environment.rawValue)::environment,
-                    \(wanted.channelID), \(wanted.storagePolicy.rawValue)::storage_policy, 'active',
+                    \(AudienceColumns.text(wanted.variant)), \(wanted.channelID), \(wanted.storagePolicy.rawValue)::storage_policy, 'active',
                     \(wanted.eventKey?.rawValue), \(wanted.label), \(audit.now), \(audit.now))
                 returning *
             ), logged as (\(audit.insert(.channelImported, channels: "taken c", reason: "null")))

@@ -11,7 +11,7 @@ package struct PostgresChannelStore: ChannelStore {
 
     static let columns: PostgresQuery = """
         c.id, c.bundle_id, c.environment, c.channel_id, c.storage_policy, c.state, c.event_key, c.label, c.reason,
-        c.attempts, c.next_attempt_at, c.created_at
+        c.attempts, c.next_attempt_at, c.created_at, coalesce(c.variant, '') as variant
         """
 
     static func channel(_ row: PostgresRow) throws -> Channel {
@@ -20,7 +20,8 @@ package struct PostgresChannelStore: ChannelStore {
             channelID: try row.decode("channel_id"), storagePolicy: try row.word("storage_policy"),
             state: try row.word("state"), eventKey: try row.optionalWord("event_key"), label: try row.decode("label"),
             reason: try row.decode("reason"), attempts: try row.decode("attempts"),
-            nextAttemptAt: try row.decode("next_attempt_at"), createdAt: try row.decode("created_at"))
+            nextAttemptAt: try row.decode("next_attempt_at"), createdAt: try row.decode("created_at"),
+            variant: try row.variant("variant"))
     }
 
     /// What APNs is asked with, for rows that join `apps a`, `app_environments ae` and, outer, `quirks q`.

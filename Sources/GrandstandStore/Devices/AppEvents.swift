@@ -28,7 +28,7 @@ enum AppEvents {
     /// - Parameters: expressions for the event's key and for `app_environments.id`.
     static func concerns(_ key: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
         """
-        exists (select from app_environments ae join audiences u on \(AudienceColumns.isSame("u", "ae"))
+        exists (select from app_environments ae join audiences u on \(AudienceColumns.isOfSameApp("u", "ae"))
             where ae.id = \(app) and u.event_key = \(key))
         """
     }

@@ -27,15 +27,16 @@ struct CrowdNews {
             end == nil ? "\(lead.newest)::uuid" : "(\(Self.end(of: lane.id)))"
         let rows = try await connection.query(
             """
-            select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert, b.content_state,
-                b.stale_date, b.dismissal_date, b.relevance_score, b.start
+            select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert,
+                \(BroadcastRows.contentState("b", for: "l.variant")) as content_state, b.stale_date, b.dismissal_date,
+                b.relevance_score, b.start, null::json as by_variant
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
             \(PostgresChannelStore.addressJoins)
             join broadcasts b on b.id = \(broadcast)
             where l.id = \(lane.id)
             """)
         guard let row = rows.first else { return nil }
-        var payload = try row.payload()
+        var payload = try row.content().payload
         if end == nil {
             // The content of an end, where the event goes on.
             payload.event = .update

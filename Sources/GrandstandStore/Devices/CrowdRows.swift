@@ -84,15 +84,16 @@ enum CrowdRows {
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, l.bundle_id, l.environment, l.last_timestamp, l.newest_broadcast, l.fenced_at
+            select m.lane, m.kind, l.bundle_id, l.environment, l.variant, l.priority, l.last_timestamp,
+                l.newest_broadcast, l.fenced_at
             from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
             for no key update of l
         ), made as (
-            insert into lanes (id, kind, bundle_id, environment, storage_policy, last_timestamp, newest_broadcast,
-                fenced_at)
+            insert into lanes (id, kind, bundle_id, environment, variant, priority, storage_policy, last_timestamp,
+                newest_broadcast, fenced_at)
             overriding system value
-            select lane, kind, bundle_id, environment, 'mostRecentMessageStored', last_timestamp, newest_broadcast,
-                fenced_at
+            select lane, kind, bundle_id, environment, variant, priority, 'mostRecentMessageStored', last_timestamp,
+                newest_broadcast, fenced_at
             from beside
             returning id
         )
@@ -107,7 +108,7 @@ enum CrowdRows {
         make(
             """
             select u.lane as beside, u.event_key, ae.id as app from audiences u
-            join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+            join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
             where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
             """)
     }
@@ -124,9 +125,7 @@ enum CrowdRows {
             cross join lateral (
                 select from events where key = a.event_key and cancelled_at is null
                     and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
-            cross join lateral (
-                select lane from audiences n
-                where n.event_key = a.event_key and \(AudienceColumns.isSame("n", "ae")) offset 0) u
+            cross join lateral (\(AudienceColumns.first(of: "a.event_key", in: "ae"))) u
             where a.in_crowd
             """)
     }
@@ -139,11 +138,23 @@ enum CrowdRows {
         "(select * from activities where id = any(\(ids)) offset 0)"
     }
 
-    /// The lanes of an audience's crowds that were closed with it.
+    /// Has the crowds of an event get the content of the audiences that stand for their apps now: of the one without a
+    /// variant, else the first. Their lanes are locked.
+    static func follow(of key: String) -> PostgresQuery {
+        """
+        update lanes l set variant = u.variant, priority = u.priority
+        from crowds c join app_environments ae on ae.id = c.app
+        cross join lateral (\(AudienceColumns.first(of: "c.event_key", in: "ae"))) u
+        where c.event_key = \(key) and l.id = c.lane and (l.variant, l.priority) is distinct from (u.variant, u.priority)
+        """
+    }
+
+    /// The lanes of an app's crowds that were closed with its last audience.
     static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
         """
         select l.id, l.closed_at from crowds c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
-        where c.event_key = \(key) and \(AudienceColumns.isSame("ae", audience)) and l.closed_at is not null
+        where c.event_key = \(key) and ae.bundle_id = \(audience.bundleID.rawValue)
+            and ae.environment = \(audience.environment.rawValue)::environment and l.closed_at is not null
         """
     }
 

@@ -5,20 +5,52 @@ internal import Postgres
 /// The columns of `audiences`, `lanes` and `channels` that say which audience of its event a row is of (`Audience.ID`),
 /// and those of its attributes.
 enum AudienceColumns {
-    static let id: PostgresQuery = "bundle_id, environment"
-    static let attributes: PostgresQuery = "storage_policy"
+    static let id: PostgresQuery = "bundle_id, environment, variant"
+    static let attributes: PostgresQuery = "storage_policy, priority"
     /// Attributes that are the audience's alone.
     static let ownAttributes: PostgresQuery = "delivery"
 
     /// Whether rows of one event are of the same audience.
     static func isSame(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
+        "\(isOfSameApp(row, other)) and \(row).variant = \(other).variant"
+    }
+
+    /// Whether rows are of the same app and environment, whatever their variants.
+    static func isOfSameApp(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
+    }
+
+    /// Of the audiences that an event has in an app and environment, the one that stands for them where no variant is
+    /// asked for: the one without, else the first.
+    ///
+    /// - Parameters:
+    ///   - key: an expression for the event's key.
+    ///   - app: a row with `bundle_id` and `environment`.
+    ///   - condition: on those that count, rows `n`.
+    static func first(
+        of key: PostgresQuery, in app: PostgresQuery, where condition: PostgresQuery = "true"
+    ) -> PostgresQuery {
+        """
+        select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app)) and \(condition)
+        order by n.variant <> '', n.position limit 1
+        """
+    }
+
+    /// Whether selectors in a column (`AudienceSelectors`) name the audience of a row; null names all.
+    static func isSelected(_ row: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
+        """
+        (\(column) is null or exists (
+            select from json_to_recordset(\(column)) as named("bundleId" text, environment text, variant text)
+            where named."bundleId" = \(row).bundle_id and named.environment = \(row).environment::text
+                and coalesce(named.variant, \(row).variant) = \(row).variant))
+        """
     }
 
     /// Whether a row is of this audience.
     static func isSame(_ row: PostgresQuery, _ id: Audience.ID) -> PostgresQuery {
         """
         \(row).bundle_id = \(id.bundleID.rawValue) and \(row).environment = \(id.environment.rawValue)::environment
+            and \(row).variant = \(text(id.variant))
         """
     }
 
@@ -35,7 +67,7 @@ enum AudienceColumns {
     static func servesOfEvent(_ channel: PostgresQuery, _ audience: PostgresQuery) -> PostgresQuery {
         """
         \(channel).bundle_id || '' = \(audience).bundle_id and \(channel).environment = \(audience).environment
-            and \(channel).storage_policy = \(audience).storage_policy
+            and \(channel).variant = \(audience).variant and \(channel).storage_policy = \(audience).storage_policy
         """
     }
 
@@ -43,9 +75,13 @@ enum AudienceColumns {
     static func values(_ audience: Audience) -> PostgresQuery {
         """
         \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
-            \(audience.storagePolicy.rawValue)::storage_policy
+            \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
+            \(audience.priority?.rawValue)::smallint
         """
     }
+
+    /// A variant as its column has it: none is `''`, so that it can be part of a key.
+    static func text(_ variant: Variant?) -> String { variant?.rawValue ?? "" }
 
     /// The values of `ownAttributes`.
     static func ownValues(_ audience: Audience) -> PostgresQuery {
@@ -58,7 +94,24 @@ enum AudienceColumns {
     /// Reads the audience of a row of `audiences`.
     static func audience(_ row: PostgresRow) throws -> Audience {
         Audience(
+            id: try id(row), storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"),
+            priority: try row.optionalPriority("priority"))
+    }
+
+    /// Reads who it is, of a row with the columns of `id`.
+    static func id(_ row: PostgresRow) throws -> Audience.ID {
+        Audience.ID(
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"))
+            variant: try row.variant("variant"))
+    }
+}
+
+extension PostgresRow {
+    /// Reads what `AudienceColumns.text` wrote.
+    func variant(_ column: String) throws -> Variant? {
+        let text: String = try decode(column)
+        guard !text.isEmpty else { return nil }
+        guard let variant = Variant(rawValue: text) else { throw UnknownWord(column: column, text: text) }
+        return variant
     }
 }

@@ -15,30 +15,37 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             select \(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes), lane
-            from audiences where event_key = \(key)
+            from audiences where event_key = \(key) order by position
             """)
+        let declared = try rows.map(AudienceColumns.audience)
         var present: [Audience.ID: (audience: Audience, lane: Int)] = [:]
-        for row in rows {
-            let audience = try AudienceColumns.audience(row)
-            present[audience.id] = (audience, try row.decode("lane"))
-        }
+        for (row, audience) in zip(rows, declared) { present[audience.id] = (audience, try row.decode("lane")) }
         let wanted = specification.audiences
-        if !isNew, Set(present.values.map(\.audience)) != Set(wanted) { try await lockLanes(of: key, on: connection) }
+        if !isNew, declared != wanted { try await lockLanes(of: key, on: connection) }
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
-        try await remove(removed.compactMap { present[$0] }.map(\.lane), of: key, now: now, on: connection)
+        try await remove(
+            removed.compactMap { present[$0] }.map(\.lane),
+            apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
+            on: connection)
         var moved: [Audience] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
                 continue
             }
-            let columns: PostgresQuery = "(position, \(declared))"
-            let values: PostgresQuery = "(\(position), \(declared(audience)))"
+            let columns: PostgresQuery = "(position, \(audienceColumns))"
+            let values: PostgresQuery = "(\(position), \(audienceValues(audience)))"
             try await connection.query(
-                "update audiences set \(columns) = \(values) where lane = \(lane) and \(columns) <> \(values)")
+                """
+                update audiences set \(columns) = \(values)
+                where lane = \(lane) and \(columns) is distinct from \(values)
+                """)
             guard before != audience else { continue }
             try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
-            guard audience.delivery == .channel else { continue }
+            // A priority is no matter of the channel.
+            guard audience.delivery == .channel,
+                (before.storagePolicy, before.delivery) != (audience.storagePolicy, audience.delivery)
+            else { continue }
             if before.storagePolicy != audience.storagePolicy { moved.append(audience) }
             try await connect(audience, of: key, now: now, on: connection)
         }
@@ -52,6 +59,7 @@ extension PostgresEventStore {
                 }
             }
         }
+        if !isNew, declared != wanted { try await connection.query(CrowdRows.follow(of: key)) }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
 
@@ -59,7 +67,8 @@ extension PostgresEventStore {
     static func reasons(_ moved: [Audience]) -> [BundleID: String] {
         Dictionary(grouping: moved, by: \.bundleID).mapValues { audiences in
             audiences.map {
-                "the audience in \($0.environment.rawValue) gets another channel, for its storage policy is "
+                "the audience\($0.variant.map { " \($0)" } ?? "") in \($0.environment.rawValue) gets another channel, "
+                    + "for its storage policy is "
                     + "\($0.storagePolicy.rawValue) now"
             }.joined(separator: "; ")
         }
@@ -129,26 +138,36 @@ extension PostgresEventStore {
         _ audience: Audience, to key: String, at position: Int, lane: PostgresQuery
     ) -> PostgresQuery {
         """
-        insert into audiences (event_key, position, lane, \(declared))
-        values (\(key), \(position), \(lane), \(declared(audience)))
+        insert into audiences (event_key, position, lane, \(audienceColumns))
+        values (\(key), \(position), \(lane), \(audienceValues(audience)))
         """
     }
 
     /// Who an audience is, and all its attributes.
-    private static let declared: PostgresQuery =
+    private static let audienceColumns: PostgresQuery =
         "\(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes)"
 
-    private static func declared(_ audience: Audience) -> PostgresQuery {
+    private static func audienceValues(_ audience: Audience) -> PostgresQuery {
         "\(AudienceColumns.values(audience)), \(AudienceColumns.ownValues(audience))"
     }
 
-    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels.
+    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels. A crowd is its app's, as long
+    /// as the event has any audience there.
+    ///
+    /// - Parameter apps: those that have none any more.
     private static func remove(
-        _ lanes: [Int], of key: String, now: Date, on connection: PostgresConnection
+        _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {
         guard !lanes.isEmpty else { return }
         let rows = try await connection.query(
-            "select lane from audience_lanes where event_key = \(key) and beside = any(\(lanes))")
+            """
+            select lane from audiences u where lane = any(\(lanes))
+            union all
+            select c.lane from crowds c join app_environments ae on ae.id = c.app
+            join unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
+                    as g(bundle_id, environment) on ae.bundle_id = g.bundle_id and ae.environment = g.environment::environment
+            where c.event_key = \(key)
+            """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
     }
@@ -168,4 +187,9 @@ extension PostgresEventStore {
             try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
         }
     }
+}
+
+extension AppEnvironment {
+    /// Whose an audience is.
+    fileprivate init(_ id: Audience.ID) { self.init(bundleID: id.bundleID, environment: id.environment) }
 }

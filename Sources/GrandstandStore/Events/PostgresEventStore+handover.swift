@@ -35,7 +35,8 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             select v.beside as own, v.lane as lead from audience_lanes v
-            where v.event_key = \(key) and v.is_lead and \(AudienceColumns.isSame("v", audience))
+            join audiences u on u.lane = v.beside and \(AudienceColumns.isSame("u", audience))
+            where v.event_key = \(key) and v.is_lead
             """)
         guard let row = rows.first else { return }
         let (own, lead): (Int, Int) = (try row.decode("own"), try row.decode("lead"))
@@ -61,8 +62,7 @@ extension PostgresEventStore {
         var waiting = Waiting()
         let rows = try await connection.query(
             """
-            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score, start, apns_expiration
-            from broadcasts b where id = any(\(messages.map(\.broadcast)))
+            select id, \(BroadcastRows.columns), apns_expiration from broadcasts b where id = any(\(messages.map(\.broadcast)))
                 and not exists (select from deliveries where broadcast_id = b.id and lane = \(crowd))
             """)
         var known: Set<UUID> = []
@@ -70,7 +70,7 @@ extension PostgresEventStore {
             let id: UUID = try row.decode("id")
             known.insert(id)
             waiting.headers[id] = try row.decode(Int?.self, "apns_expiration")
-            let size = try row.payload().body(timestamp: Int(now.timeIntervalSince1970)).count
+            let size = try row.content().payload.body(timestamp: Int(now.timeIntervalSince1970)).count
             if size > Lane.Kind.crowd.bodyLimit { waiting.tooLarge.insert(id) }
         }
         waiting.messages = messages.filter { known.contains($0.broadcast) }

@@ -10,18 +10,19 @@ extension PostgresEventStore {
         let names = Array(names)
         let content: PostgresQuery =
             contentState
-            ? "b.content_state, floor(extract(epoch from b.accepted_at))::bigint as accepted"
+            ? "\(BroadcastRows.contentState("b", for: "u.variant")) as content_state, floor(extract(epoch from b.accepted_at))::bigint as accepted"
             : "null::json as content_state, null::bigint as accepted"
         let broadcasts: PostgresQuery = contentState ? "left join broadcasts b on b.id = l.newest_broadcast" : ""
         let rows = try await database.query(
             """
-            select n.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
-                u.storage_policy, u.delivery, c.channel_id, \(content)
-            from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)))
-                with ordinality as n(topic, environment, key, place)
-            join apps a on a.topic = n.topic
-            join audiences u on u.event_key = n.key and u.bundle_id = a.bundle_id
-                and u.environment = n.environment::environment
+            select r.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
+                u.variant, u.storage_policy, u.delivery, c.channel_id, \(content)
+            from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)),
+                \(names.map { $0.variant?.rawValue })) with ordinality as r(topic, environment, key, variant, place)
+            cross join lateral (
+                select bundle_id, r.environment::environment as environment from apps where topic = r.topic offset 0) a
+            cross join lateral (\(AudienceColumns.first(
+                of: "r.key", in: "a", where: "(r.variant is null or n.variant = r.variant)"))) u
             join events e on e.key = u.event_key join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(broadcasts)
@@ -34,7 +35,8 @@ extension PostgresEventStore {
                 storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
                 startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                 contentState: try row.decode(PostgresJSON?.self, "content_state")?.bytes,
-                timestamp: try row.decode("accepted"), delivery: try row.word("delivery"))
+                timestamp: try row.decode("accepted"), delivery: try row.word("delivery"),
+                variant: try row.variant("variant"))
         }
         return entries
     }

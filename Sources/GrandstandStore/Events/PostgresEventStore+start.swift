@@ -23,7 +23,7 @@ extension PostgresEventStore {
     /// What somebody asked for or stopped by hand stays.
     private static func declare(_ start: StartDeclaration, _ specification: EventSpecification) -> PostgresQuery {
         let opensAt = StartWindow(start, startsAt: specification.startsAt, endsAt: specification.endsAt)?.from
-        let audiences = start.audiences.map { PostgresJSON(text: AudienceIDs.text($0)) }
+        let audiences = start.audiences.map { PostgresJSON(text: AudienceSelectors.text($0)) }
         let staleDate = start.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) }
         return """
             insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
@@ -71,7 +71,7 @@ extension PostgresRow {
             staleDate: try decode(Int?.self, "declared_stale_date").map {
                 Date(timeIntervalSince1970: Double($0))
             },
-            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceIDs.read($0.bytes) })
+            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
     }
 
     /// An event's topics.

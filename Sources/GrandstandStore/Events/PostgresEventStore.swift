@@ -61,8 +61,9 @@ package struct PostgresEventStore: EventStore {
         let audienceRows = try await database.query(
             """
             select u.event_key as audience_of, u.bundle_id as audience_bundle_id,
-                u.environment as audience_environment, u.storage_policy as audience_storage_policy,
-                u.delivery as audience_delivery,
+                u.environment as audience_environment, u.variant as audience_variant,
+                u.storage_policy as audience_storage_policy, u.delivery as audience_delivery,
+                u.priority as audience_priority,
                 c.id is not null as has_channel, \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
@@ -74,9 +75,11 @@ package struct PostgresEventStore: EventStore {
         var audiences: [String: [(Audience, Channel?)]] = [:]
         for row in audienceRows {
             let audience = Audience(
-                bundleID: try row.word("audience_bundle_id"), environment: try row.word("audience_environment"),
+                id: Audience.ID(
+                    bundleID: try row.word("audience_bundle_id"), environment: try row.word("audience_environment"),
+                    variant: try row.variant("audience_variant")),
                 storagePolicy: try row.word("audience_storage_policy"),
-                delivery: try row.word("audience_delivery"))
+                delivery: try row.word("audience_delivery"), priority: try row.optionalPriority("audience_priority"))
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
             audiences[try row.decode("audience_of"), default: []].append((audience, channel))
         }

@@ -52,8 +52,9 @@ extension LaneRows {
             let ids = changed.map(\.id)
             statements.append(
                 """
-                update lanes l set storage_policy = r.storage_policy::storage_policy
-                from unnest(\(ids), \(changed.map(\.audience.storagePolicy.rawValue))) as r(id, storage_policy)
+                update lanes l set storage_policy = r.storage_policy::storage_policy, priority = r.priority
+                from unnest(\(ids), \(changed.map(\.audience.storagePolicy.rawValue)),
+                    \(changed.map { $0.audience.priority?.rawValue })) as r(id, storage_policy, priority)
                 where l.id = r.id and l.id = any(\(ids))
                 """)
         }

@@ -25,14 +25,14 @@ struct Outgoing {
     var contents: PostgresQuery {
         let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
-            select id, event, alert, content_state, stale_date, dismissal_date, relevance_score, start from broadcasts
+            select id, \(BroadcastRows.columns) from broadcasts
             where id = any(\(Array(ids)))
             """
     }
 
-    static func contents(_ rows: PostgresRows) throws -> [UUID: BroadcastPayload] {
-        var contents: [UUID: BroadcastPayload] = [:]
-        for row in rows { contents[try row.decode("id")] = try row.payload() }
+    static func contents(_ rows: PostgresRows) throws -> [UUID: BroadcastContent] {
+        var contents: [UUID: BroadcastContent] = [:]
+        for row in rows { contents[try row.decode("id")] = try row.content() }
         return contents
     }
 
@@ -59,7 +59,7 @@ struct Outgoing {
     ///   - contents: by broadcast.
     ///   - rows: of `destinations`.
     func deliveries(
-        ids: [Int: Int] = [:], contents: [UUID: BroadcastPayload], destinations rows: PostgresRows
+        ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
         var destinations: [AppEnvironment: (address: APNsAddress, wantsExpiration: Bool)] = [:]
         for row in rows {
@@ -69,7 +69,7 @@ struct Outgoing {
         return items.compactMap { item in
             let (audience, message) = (item.audience, item.message)
             guard let id = message.id ?? ids[item.lane], let destination = destinations[audience.app],
-                let body = Self.body(of: message, contents),
+                let body = Self.body(of: item, contents),
                 let request = Self.request(item, body, wantsExpiration: destination.wantsExpiration)
             else { return nil }
             return ClaimedDelivery(
@@ -107,7 +107,7 @@ struct Outgoing {
     /// The messages to tokens.
     ///
     /// - Parameters: as of `deliveries`.
-    func pushes(contents: [UUID: BroadcastPayload], destinations rows: PostgresRows) throws -> [Push] {
+    func pushes(contents: [UUID: BroadcastContent], destinations rows: PostgresRows) throws -> [Push] {
         var addresses: [AppEnvironment: APNsAddress] = [:]
         for row in rows {
             let address = try PostgresChannelStore.address(row)
@@ -115,16 +115,17 @@ struct Outgoing {
         }
         return items.compactMap { item in
             guard let delivery = item.message.id, let address = addresses[item.audience.app],
-                let body = Self.body(of: item.message, contents)
+                let body = Self.body(of: item, contents)
             else { return nil }
             return Push(delivery: delivery, lane: item.lane, address: address, body: body, message: item.message)
         }
     }
 
     /// The body as the message goes now: perhaps without its alert, or with the content of another.
-    private static func body(of message: LaneMessage, _ contents: [UUID: BroadcastPayload]) -> [UInt8]? {
-        guard let timestamp = message.timestamp, var payload = contents[message.broadcast],
-            let content = contents[message.content]
+    private static func body(of item: Item, _ contents: [UUID: BroadcastContent]) -> [UInt8]? {
+        let (message, variant) = (item.message, item.audience.variant)
+        guard let timestamp = message.timestamp, var payload = contents[message.broadcast]?.payload(for: variant),
+            let content = contents[message.content]?.payload(for: variant)
         else { return nil }
         if !message.alerting { payload.alert = nil }
         if message.contentOf != nil {

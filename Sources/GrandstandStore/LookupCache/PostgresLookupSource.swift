@@ -30,7 +30,8 @@ package struct PostgresLookupSource: LookupSource {
     package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let names = keys.map(\.rawValue)
         return try Self.read(
-            try await database.query("select \(Self.columns) from events e \(Self.joins) where e.key = any(\(names))"))
+            try await database.query(
+                "select \(Self.columns) from events e \(Self.joins) where e.key = any(\(names)) \(Self.order)"))
     }
 
     package func page(
@@ -40,7 +41,7 @@ package struct PostgresLookupSource: LookupSource {
             """
             select \(Self.columns)
             from (select * from events where key > \(after?.rawValue ?? "") order by key limit \(limit)) e
-            \(Self.joins) order by e.key
+            \(Self.joins) \(Self.order)
             """)
         let records = try Self.read(rows)
         return (records, try rows.last?.word("key", as: EventKey.self))
@@ -50,7 +51,7 @@ package struct PostgresLookupSource: LookupSource {
 
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
-        u.environment, u.storage_policy, u.delivery, c.channel_id
+        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id
         """
 
     /// An event without audiences is one row, so that pages know how far they came.
@@ -59,6 +60,9 @@ package struct PostgresLookupSource: LookupSource {
         left join lanes l on l.id = u.lane
         left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
         """
+
+    /// Each event's audiences as they were declared: the first stands for an app that has none without a variant.
+    private static let order: PostgresQuery = "order by e.key, u.position"
 
     /// A notification's payload: the version and the subject.
     private static func change(_ payload: String) -> LookupChange? {
@@ -91,7 +95,7 @@ package struct PostgresLookupSource: LookupSource {
                     delivery: try row.word("delivery"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
-                    cancelledAt: try row.decode("cancelled_at")))
+                    cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant")))
         }
         return records
     }

@@ -51,7 +51,7 @@ struct Acceptance {
     /// Places of lanes that followed.
     private var levelled: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
-    private var payloads: [UUID: BroadcastPayload] = [:]
+    private var contents: [UUID: BroadcastContent] = [:]
     /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
     /// What leaves with the commit.
@@ -85,6 +85,11 @@ struct Acceptance {
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
         if let refusal = decided.items.lazy.compactMap(\.refusal).first { throw refusal }
+        // Only now: a variant that went before a scheduled broadcast's time is nobody's, and the rest goes.
+        if !intake.request.byVariant.isEmpty {
+            let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
+            try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
+        }
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake,
@@ -130,10 +135,7 @@ struct Acceptance {
         // A start begins something; an end before it was another's.
         let isStart = intake.request.payload.event == .start
         let open = all.filter { isStart || lanes[leads[$0] ?? $0].fencedAt == nil }
-        let reachesFenced = intake.request.audiences.map { chosen in
-            all.contains { lanes[leads[$0] ?? $0].fencedAt != nil && chosen.contains(lanes[$0].audience.id) }
-        }
-        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
+        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !namesFenced(intake.request, all, open) else {
             throw intake.target.over
         }
         let plan = try plan(intake.request, audiences(of: open), time)
@@ -142,12 +144,22 @@ struct Acceptance {
             (byAudience[item.audience.id] ?? []).filter(takes).map { place in
                 let kind = lanes[place].kind
                 return Decision.Item(
-                    place: place, item: plan.item(item, on: kind), refusal: plan.refusal(by: kind, of: item.audience))
+                    place: place, item: plan.item(item, on: kind), refusal: plan.refusal(by: kind, of: item))
             }
         }
         return Decision(
             plan: plan, items: items,
             leads: plan.items.flatMap { byAudience[$0.audience.id] ?? [] }.filter { leads[$0] == nil })
+    }
+
+    /// Whether a selector of the request names audiences all of which got their end.
+    private func namesFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
+        guard let selectors = request.audiences else { return false }
+        let openIDs = Set(open.lazy.map { lanes[$0].audience.id })
+        let allIDs = Set(all.lazy.map { lanes[$0].audience.id })
+        return selectors.contains { selector in
+            allIDs.contains(where: selector.matches) && !openIDs.contains(where: selector.matches)
+        }
     }
 
     /// Whom lanes are for, in their order: each audience has one that leads.
@@ -168,11 +180,11 @@ struct Acceptance {
 
     private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
         let plan = decided.plan
-        payloads[id] = plan.payload
+        contents[id] = plan.content
         for lead in decided.leads { level(lead) }
         let deliveries = decided.items.compactMap { decision -> Delivery? in
             let (place, item) = (decision.place, decision.item)
-            let message = LaneMessage(id, plan, item, asked: intake.request.priority)
+            let message = LaneMessage(id, plan, item)
             if decision.refusal == nil {
                 lanes[place].accept(message, at: now)
             } else {
@@ -264,23 +276,20 @@ struct Acceptance {
     func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
         var ids: [Int: Int] = [:]
         for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
-        return try outgoing.deliveries(ids: ids, contents: payloads, destinations: destinations)
+        return try outgoing.deliveries(ids: ids, contents: contents, destinations: destinations)
     }
 }
 
 extension LaneMessage {
     /// The message of an accepted broadcast to one audience.
-    ///
-    /// - Parameter asked: the priority that the organiser asked for.
-    fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item, asked: APNsPriority?) {
-        let payload = plan.payload
+    fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item) {
+        let payload = item.payload
         let (isEnd, isStart) = (payload.event == .end, payload.event == .start)
         self.init(
             broadcast: broadcast, isEnd: isEnd, isStart: isStart, dismissalDate: payload.dismissalDate,
-            priority: plan.priority,
-            plainPriority: asked ?? (isEnd ? .immediate : .powerAware), alerting: plan.ringsUntil != nil,
+            priority: item.priority, plainPriority: item.plainPriority, alerting: item.ringsUntil != nil,
             // Without its alert a start is none: it goes with it or not at all.
-            ringsUntil: isStart ? nil : plan.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
+            ringsUntil: isStart ? nil : item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
             requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
             contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count)
@@ -294,6 +303,6 @@ extension Delivery {
             bundleID: audience.bundleID, environment: audience.environment, channelID: message.channelID,
             state: message.state, attempts: 0, priority: message.priority, apnsExpiration: message.apnsExpiration,
             timestamp: nil, apnsRequestID: message.requestID, apnsUniqueID: nil, reason: nil, nextAttemptAt: nil,
-            settledAt: nil)
+            settledAt: nil, variant: audience.variant)
     }
 }

@@ -38,7 +38,7 @@ extension PostgresOutbox {
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date,
-                    b.relevance_score, b.start, b.priority, b.expires_in, b.apns_expiration, b.audiences, b.accepted_at,
+                    b.relevance_score, b.start, b.by_variant, b.priority, b.expires_in, b.apns_expiration, b.audiences, b.accepted_at,
                     l.bundle_id, l.environment, l.token
                 from broadcasts b left join lateral (
                     select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
@@ -107,23 +107,24 @@ extension PostgresOutbox {
         let payloads = requests.map(\.payload)
         return """
             insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                relevance_score, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
+                relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
                 scheduled, accepted_by)
             select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
-                stale_date, dismissal_date, relevance_score::json, priority, expires_in, apns_expiration, audiences::json,
+                stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
                 case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by
             from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
                 \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
                 \(payloads.map { $0.start.map(StartText.text) }), \(payloads.map(\.event.rawValue)),
                 \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
                 \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
-                \(payloads.map { $0.relevanceScore.map(text) }), \(requests.map { $0.priority?.rawValue }),
+                \(payloads.map { $0.relevanceScore.map(text) }),
+                \(requests.map { BroadcastContent.text($0.byVariant).map(text) }), \(requests.map { $0.priority?.rawValue }),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(AudienceIDs.text) }), \(rows.map { $0.warnings.first }),
+                \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.first }),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)))
                 as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
+                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
             """
     }
 

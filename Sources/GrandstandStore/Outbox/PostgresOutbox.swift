@@ -110,7 +110,7 @@ package struct PostgresOutbox: Outbox {
         let ids: [UUID] = try rows.map { try $0.decode("id") }
         let deliveryRows = try await calls.query(
             """
-            select d.broadcast_id, l.bundle_id, l.environment, coalesce(d.channel_id, c.channel_id) as channel_id,
+            select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
                 d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out
             from deliveries d join lanes l on l.id = d.lane left join channels c on c.id = l.channel
@@ -159,7 +159,7 @@ package struct PostgresOutbox: Outbox {
             apnsExpiration: try row.decode("apns_expiration"), timestamp: try row.decode("apns_timestamp"),
             apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),
             reason: try row.decode("reason"), nextAttemptAt: try row.decode("next_attempt_at"),
-            settledAt: try row.decode("settled_at"))
+            settledAt: try row.decode("settled_at"), variant: try row.variant("variant"))
     }
 }
 
@@ -171,5 +171,10 @@ extension PostgresRow {
             throw UnknownWord(column: column, text: String(value))
         }
         return priority
+    }
+
+    /// The same where there may be none.
+    func optionalPriority(_ column: String) throws -> APNsPriority? {
+        try decode(Int?.self, column) == nil ? nil : try priority(column)
     }
 }

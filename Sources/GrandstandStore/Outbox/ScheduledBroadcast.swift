@@ -19,27 +19,15 @@ struct ScheduledBroadcast {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
         let priority: Int? = try row.decode("priority")
-        intake = BroadcastIntake(
-            target,
-            request: BroadcastRequest(
-                payload: try row.payload(), priority: priority.flatMap(APNsPriority.init),
-                expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
-                audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceIDs.read($0.bytes) },
-                bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload),
-            // Who asked was written down when it was accepted.
-            by: .server)
-    }
-}
-
-extension PostgresRow {
-    /// The organiser's part of the message, off the columns of `broadcasts`.
-    func payload() throws -> BroadcastPayload {
-        BroadcastPayload(
-            event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
-            alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
-            dismissalDate: try decode("dismissal_date"),
-            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes,
-            start: try decode(PostgresJSON?.self, "start").flatMap { try StartText.read($0.bytes) })
+        let content = try row.content()
+        var request = BroadcastRequest(
+            payload: content.payload, priority: priority.flatMap(APNsPriority.init),
+            expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
+            audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
+            bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
+        request.byVariant = content.byVariant
+        // Who asked was written down when it was accepted.
+        intake = BroadcastIntake(target, request: request, by: .server)
     }
 }
 
@@ -86,27 +74,20 @@ enum StartText {
     }
 }
 
-/// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment"}`.
-enum AudienceIDs {
-    static func text(_ ids: [Audience.ID]) -> String {
+/// The columns `broadcasts.audiences` and `event_starts.audiences`: a JSON list of
+/// `{"bundleId", "environment", "variant"?}`.
+enum AudienceSelectors {
+    static func text(_ selectors: [AudienceSelector]) -> String {
         var writer = JSONWriter()
-        writer.array(ids) { writer, id in
-            writer.object { object in
-                object.member("bundleId", id.bundleID.rawValue)
-                object.member("environment", id.environment.rawValue)
-            }
-        }
+        writer.array(selectors) { writer, selector in selector.write(to: &writer) }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    static func read(_ bytes: [UInt8]) throws -> [Audience.ID] {
+    static func read(_ bytes: [UInt8]) throws -> [AudienceSelector] {
         guard case .array(let elements) = try JSONValue(parsing: bytes).kind else { return [] }
         return elements.compactMap { element in
             var fields = JSONFields(element)
-            guard let bundleID = fields.text("bundleId").flatMap(BundleID.init),
-                let environment = fields.choice("environment", APNsEnvironment.self)
-            else { return nil }
-            return Audience.ID(bundleID: bundleID, environment: environment)
+            return AudienceSelector.read(&fields)
         }
     }
 }

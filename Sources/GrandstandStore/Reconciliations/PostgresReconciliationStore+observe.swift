@@ -98,7 +98,7 @@ extension PostgresReconciliationStore {
         of app: AppEnvironment, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
     ) -> PostgresQuery {
         """
-        select c.id, c.channel_id, c.state, c.storage_policy, c.event_key, c.changed_at, c.called_at,
+        select c.id, c.channel_id, c.state, c.storage_policy, c.event_key, c.variant, c.changed_at, c.called_at,
             greatest(c.next_attempt_at, c.leased_until) as settleable_at, c.doubted_at, c.deletion_confirmed,
             \(wanted) as is_wanted
         from channels c
@@ -138,7 +138,7 @@ extension PostgresReconciliationStore {
             changedAt: try row.decode("changed_at"), calledAt: calledAt,
             settleableAt: calledAt == nil ? nil : try row.decode("settleable_at"),
             doubtedAt: try row.decode("doubted_at"), deletionConfirmed: try row.decode("deletion_confirmed"),
-            isWanted: try row.decode("is_wanted"))
+            isWanted: try row.decode("is_wanted"), variant: try row.variant("variant"))
     }
 
     package func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws {

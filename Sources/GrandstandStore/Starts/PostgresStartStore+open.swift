@@ -36,8 +36,8 @@ extension PostgresStartStore {
     /// Events that one transaction opens: registrations wait for it.
     private static let openings = 100
 
-    /// A run for each chosen audience. One that is there begins anew when it is for something else now or was closed,
-    /// and its time is not over; who has a row in `starts` gets no other one.
+    /// A run for each app and environment with a chosen audience. One that is there begins anew when it is for something
+    /// else now or was closed, and its time is not over; who has a row in `starts` gets no other one.
     private static func openRuns(
         of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {
@@ -47,12 +47,15 @@ extension PostgresStartStore {
                 insert into start_runs as r (event_key, app, topics, attributes_type, due_at, opened_at)
                 select e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
                 from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
-                join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+                join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
                 where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
                     and (\(chosen == nil) or exists (
                         select from unnest(\(chosen?.map(\.bundleID.rawValue) ?? []),
-                                \(chosen?.map(\.environment.rawValue) ?? [])) as c(bundle_id, environment)
-                        where c.bundle_id = u.bundle_id and c.environment = u.environment::text))
+                                \(chosen?.map(\.environment.rawValue) ?? []),
+                                \(chosen?.map { $0.variant?.rawValue } ?? [])) as c(bundle_id, environment, variant)
+                        where c.bundle_id = u.bundle_id and c.environment = u.environment::text
+                            and coalesce(c.variant, u.variant) = u.variant))
+                group by e.key, ae.id
                 on conflict (event_key, app) do update set topics = excluded.topics,
                     attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
                     is_swept = false, closed_at = null, followers = null, too_old = null, disabled = null,

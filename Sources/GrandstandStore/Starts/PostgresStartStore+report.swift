@@ -10,12 +10,10 @@ extension PostgresStartStore {
         try await database.transaction { connection in
             try await EventReach.require(reach, event: key, on: connection)
             let rows = try await connection.query(Self.standings(of: key))
-            guard let first = rows.first else { return nil }
-            let chosen = try first.startDeclaration().audiences
+            guard !rows.isEmpty else { return nil }
             var reports: [(audience: Audience, report: StartReport)] = []
             for row in rows {
                 let standing = try Standing(row)
-                guard chosen?.contains(standing.audience.id) ?? true else { continue }
                 reports.append((standing.audience, try await Self.report(of: standing, now: now, on: connection)))
             }
             return reports
@@ -92,11 +90,11 @@ extension PostgresStartStore {
             disabled: try row?.decode("disabled") ?? 0, withoutToken: try row?.decode("without_token") ?? 0)
     }
 
-    /// The audiences of an event that declares a start, with their runs and what those wait for.
+    /// The audiences that starts go to, of an event that declares a start, with their runs and what those wait for.
     private static func standings(of key: EventKey) -> PostgresQuery {
         """
-        select u.bundle_id, u.environment, u.storage_policy, u.delivery, ae.id as app, e.topics, e.starts_at, e.ends_at,
-            s.asked_at, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
+        select u.bundle_id, u.environment, u.variant, u.storage_policy, u.priority, u.delivery, ae.id as app, e.topics,
+            e.starts_at, e.ends_at, s.asked_at, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
             e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
                 as is_over,
             c.id is not null as has_channel, b.content_state is not null as has_content, r.id as run, r.started_at,
@@ -105,8 +103,11 @@ extension PostgresStartStore {
             r.id is not null and (not r.is_swept or cardinality(r.noted) > 0 or \(headOfQueue) is not null) as is_left
         from (select * from events where key = \(key.rawValue)) e
         join event_starts s on s.event_key = e.key
-        join audiences u on u.event_key = e.key
-        join app_environments ae on \(AudienceColumns.isSame("ae", "u"))
+        cross join lateral (
+            select distinct bundle_id, environment from audiences where event_key = e.key offset 0) has
+        join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
+        cross join lateral (\(AudienceColumns.first(
+            of: "e.key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u
         join lanes l on l.id = \(CrowdRows.newsLane("u", "ae"))
         left join channels c on c.id = l.channel and c.state = 'active'
         left join broadcasts b on b.id = l.newest_broadcast

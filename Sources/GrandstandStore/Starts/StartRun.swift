@@ -81,15 +81,16 @@ struct StartRun {
             e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
                 as is_over,
             \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
-            coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id, b.content_state as newest_content,
+            coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
+            \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
             b.stale_date as newest_stale_date, b.relevance_score, \(PostgresChannelStore.addressColumns)
         from (select * from start_runs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key
         left join lateral (
-            select * from audiences n where n.event_key = r.event_key and \(AudienceColumns.isSame("n", "ae"))
-            offset 0) u on true
+            \(AudienceColumns.first(
+                of: "r.event_key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u on true
         left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
         left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
@@ -124,9 +125,7 @@ struct StartRun {
             return
         }
         let declaration = try row.startDeclaration()
-        let audience = Audience.ID(bundleID: address.bundleID, environment: address.environment)
-        let isChosen = declaration.audiences?.contains(audience) ?? true
-        self.declaration = isChosen ? declaration : nil
+        self.declaration = declaration
         content = declaration.contentState == nil ? try row.decode(UUID?.self, "newest_id") : nil
         window = StartWindow(
             declaration, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),

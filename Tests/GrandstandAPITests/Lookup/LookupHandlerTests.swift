@@ -35,6 +35,17 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
+    @Test(arguments: ["de", "fr"]) func `a variant is asked for in the query, with bytes and a tag of its own`(
+        _ variant: String
+    ) throws {
+        let line = try Line()
+        let (head, body) = try #require(try line.says(Self.get(path: Self.path + "?variant=\(variant)")).parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(body.contains(#""channelId":"\#(variant)=","variant":"\#(variant)","#), "\(body)")
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(line.past == [])
+    }
+
     @Test func `who has the bytes gets 304 without a body`() throws {
         let line = try Line()
         let (_, body) = try #require(try line.says(Self.get()).parts)
@@ -56,7 +67,8 @@ struct LookupHandlerTests {
     static let others = [
         get(path: path + "-2"), get(path: "/v1/lookup/com.example.Stadium/development/derby"),
         get(path: "/v1/lookup/com.example.Stadium/staging/derby"), get(path: path + "?include=contentState"),
-        get(path: path + "?"), get(path: path + "/"),
+        get(path: path + "?"), get(path: path + "/"), get(path: path + "?variant="), get(path: path + "?variant=it"),
+        get(path: path + "?variant=d%65"), get(path: path + "?variant=de&include=contentState"),
         get(path: "/v1/lookup/com.example.Stadium/production/derb%79"),
         get(path: "/v1/lookup"), get(path: "/healthz"), get(path: "/v1/lookup/com.example.Other/production/derby"),
         get(secret: "gs_unknown"), get(secret: "gs_organise"), get(secret: "gs_other"), get(secret: nil),
@@ -173,13 +185,17 @@ private final class Line {
             source: Silence(), events: FakeEvents(), now: { now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let key = try #require(EventKey(rawValue: "derby"))
+        let variants = ["de", "fr"].map { name in
+            LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "\(name)=", variant: Variant(rawValue: name))
+        }
         replica.state.withLock { state in
             state.confirmedAt = now.addingTimeInterval(-seconds)
-            state.records[key] = [
-                LookupRecord(
-                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
-                    channelID: "abc=")
-            ]
+            let plain = LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "abc=")
+            state.records[key] = [plain] + variants
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)

@@ -28,7 +28,8 @@ struct StartWorld: Sendable {
         StartDeclaration(
             at: at, until: until, attributesType: attributesType, attributes: Array(#"{"home": "ARG"}"#.utf8),
             contentState: contentState.map { Array($0.utf8) }, alert: Array(#"{"title": "Kick-off"}"#.utf8),
-            alertsByLocale: alertsByLocale.mapValues { Array($0.utf8) }, audiences: audiences)
+            alertsByLocale: alertsByLocale.mapValues { Array($0.utf8) },
+            audiences: audiences?.map { AudienceSelector($0) })
     }
 
     /// Declares an event whose start is due now, unless `start` says otherwise.

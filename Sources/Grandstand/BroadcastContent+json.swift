@@ -1,0 +1,30 @@
+/// The JSON form of what differs by variant: the body's member `byVariant`, and what the database keeps of it.
+extension BroadcastContent {
+    /// JSON object text, contents and alerts as they were written; `nil` when nothing differs.
+    package static func text(_ byVariant: [Variant: Override]) -> [UInt8]? {
+        guard !byVariant.isEmpty else { return nil }
+        var json = JSONWriter()
+        json.object { object in
+            for (variant, override) in byVariant.sorted(by: { $0.key < $1.key }) {
+                object.name(dynamic: variant.rawValue)
+                object.object { members in
+                    if let contentState = override.contentState { members.member("contentState", raw: contentState) }
+                    if let alert = override.alert { members.member("alert", raw: alert) }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// Reads what `text` wrote.
+    package static func byVariant(_ text: [UInt8]) throws(Problem) -> [Variant: Override] {
+        guard case .object(let members) = try JSONValue(parsing: text).kind else { return [:] }
+        var byVariant: [Variant: Override] = [:]
+        for member in members {
+            guard let variant = Variant(rawValue: member.name) else { continue }
+            byVariant[variant] = Override(
+                contentState: member.value["contentState"]?.bytes, alert: member.value["alert"]?.bytes)
+        }
+        return byVariant
+    }
+}

@@ -1,0 +1,53 @@
+package import APNsWire
+
+/// The organiser's part of a broadcast for all audiences: some variants may get another content, or another alert.
+package struct BroadcastContent: Sendable, Hashable {
+    /// What a variant gets instead.
+    package struct Override: Sendable, Hashable {
+        /// JSON object text; `nil`: everybody's.
+        package var contentState: [UInt8]?
+        /// JSON object text; `nil`: everybody's, if there is one.
+        package var alert: [UInt8]?
+
+        package init(contentState: [UInt8]? = nil, alert: [UInt8]? = nil) {
+            self.contentState = contentState
+            self.alert = alert
+        }
+    }
+
+    /// What everybody else gets.
+    package var payload: BroadcastPayload
+    package var byVariant: [Variant: Override]
+
+    package init(_ payload: BroadcastPayload, byVariant: [Variant: Override] = [:]) {
+        self.payload = payload
+        self.byVariant = byVariant
+    }
+
+    package func payload(for variant: Variant?) -> BroadcastPayload {
+        guard let override = variant.flatMap({ byVariant[$0] }) else { return payload }
+        var payload = payload
+        payload.contentState = override.contentState ?? payload.contentState
+        payload.alert = override.alert ?? payload.alert
+        return payload
+    }
+
+    /// Refuses variants that no audience of the event has.
+    ///
+    /// - Parameter ids: of the event's audiences, those that are over too.
+    /// - Throws: `invalid-request` that names those it has.
+    package func requireVariants(among ids: some Sequence<Audience.ID>) throws(Problem) {
+        guard !byVariant.isEmpty else { return }
+        let known = Set(ids.compactMap(\.variant))
+        let unknown = byVariant.keys.filter { !known.contains($0) }.sorted()
+        guard !unknown.isEmpty else { return }
+        let words =
+            known.isEmpty
+            ? "no audience of it has a variant" : "it has \(known.sorted().map(\.rawValue).joined(separator: ", "))"
+        throw Problem(
+            .invalidRequest, "Some variants are not the event's.",
+            errors: unknown.map {
+                FieldError(pointer: "/byVariant/\($0)", detail: "The event has no variant \($0); \(words).")
+            })
+    }
+}

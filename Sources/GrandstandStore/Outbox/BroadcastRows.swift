@@ -1,0 +1,34 @@
+internal import APNsWire
+internal import Grandstand
+internal import Postgres
+
+/// The organiser's part of broadcasts, as the table `broadcasts` has it.
+enum BroadcastRows {
+    /// What `PostgresRow.content` reads, of rows without an alias.
+    static let columns: PostgresQuery = """
+        event, alert, content_state, stale_date, dismissal_date, relevance_score, start, by_variant
+        """
+
+    /// The content that a variant gets, as it was written.
+    ///
+    /// - Parameters:
+    ///   - row: of `broadcasts`.
+    ///   - variant: an expression for the variant's text.
+    static func contentState(_ row: PostgresQuery, for variant: PostgresQuery) -> PostgresQuery {
+        "coalesce(\(row).by_variant -> \(variant) -> 'contentState', \(row).content_state)"
+    }
+}
+
+extension PostgresRow {
+    /// The organiser's part of the message, off the columns of `broadcasts`.
+    func content() throws -> BroadcastContent {
+        let payload = BroadcastPayload(
+            event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
+            alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
+            dismissalDate: try decode("dismissal_date"),
+            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes,
+            start: try decode(PostgresJSON?.self, "start").flatMap { try StartText.read($0.bytes) })
+        guard let byVariant = try decode(PostgresJSON?.self, "by_variant") else { return BroadcastContent(payload) }
+        return BroadcastContent(payload, byVariant: try BroadcastContent.byVariant(byVariant.bytes))
+    }
+}
