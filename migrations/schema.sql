@@ -436,6 +436,7 @@ CREATE TABLE public.activities (
     reported_at timestamp with time zone NOT NULL,
     is_sampled boolean NOT NULL,
     frequent boolean DEFAULT true NOT NULL,
+    first_reported_at timestamp with time zone,
     CONSTRAINT activities_update_token_check CHECK (((length(update_token) >= 1) AND (length(update_token) <= 512)))
 );
 
@@ -920,7 +921,10 @@ CREATE TABLE public.start_runs (
     followers integer,
     too_old integer,
     disabled integer,
-    without_token integer
+    without_token integer,
+    rate_from timestamp with time zone,
+    rate_until timestamp with time zone,
+    rate_answered integer DEFAULT 0 NOT NULL
 );
 
 ALTER TABLE public.start_runs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1303,9 +1307,9 @@ CREATE INDEX reconciliations_listed ON public.reconciliations USING btree (bundl
 
 CREATE INDEX start_queue_due ON public.start_queue USING btree (run, due_at);
 
-CREATE INDEX start_runs_due ON public.start_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX start_runs_by_close ON public.start_runs USING btree (app, closed_at);
 
-CREATE INDEX start_runs_open ON public.start_runs USING btree (app) WHERE (closed_at IS NULL);
+CREATE INDEX start_runs_due ON public.start_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE UNIQUE INDEX start_tokens_by_token ON public.start_tokens USING btree (app, attributes_type, token);
 

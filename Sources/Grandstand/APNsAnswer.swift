@@ -49,4 +49,8 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     }
 
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }
+
+    /// Whether the request may have been processed all the same: 503 says that the service did not take it, any other
+    /// 5xx tells of a failure in the midst of it (docs/apns.md C17).
+    package var leavesOpen: Bool { status >= 500 && status != 503 }
 }

@@ -16,7 +16,8 @@ package enum Verdict: Sendable, Equatable {
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
-    /// The answer to a start never came: it may have been made, and made again it would be a second card.
+    /// The answer to a start never came, or says nothing of that (`APNsRefusal.leavesOpen`): it may have been made, and
+    /// made again it would be a second card.
     case unknown(reason: String)
 
     /// What was sent, as far as an answer means something else then.
@@ -42,6 +43,9 @@ package enum Verdict: Sendable, Equatable {
         switch answer {
         case .accepted(_, let receipt):
             self = .accepted(receipt)
+            return
+        case .refused(let refusal) where subject == .start && refusal.leavesOpen:
+            self = .unknown(reason: refusal.reason.rawValue)
             return
         case .refused(let refusal):
             switch refusal.meaning {

@@ -18,6 +18,10 @@ package struct DatabaseSession: Sendable {
     package let bulkPool: PostgresPool
     /// Where they are claimed and settled.
     package let dispatchPool: PostgresPool
+    /// Where starts are claimed and settled: a million of them make no goal wait.
+    package let startPool: PostgresPool
+    /// Where followers are counted, for as long as that takes.
+    package let reportPool: PostgresPool
     /// Where installations register: their storm makes neither a goal nor an organiser wait.
     package let devicePool: PostgresPool
     /// What goes over these pools and changes lookups' answers.
@@ -82,6 +86,9 @@ package struct DatabaseSession: Sendable {
         // A claim and a settlement for each environment, leases, and wake-ups.
         dispatchPool = PostgresPool(
             configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        // A claim for each environment, and settlements, which may wait for each other.
+        startPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 4), logger: logger)
+        reportPool = PostgresPool(configuration: .stores(connectionString: url, connections: 2), logger: logger)
         devicePool = PostgresPool(
             configuration: .outbox(connectionString: url, connections: PostgresInstallationStore.connections),
             logger: logger)
@@ -145,6 +152,8 @@ package struct DatabaseSession: Sendable {
         await bulkPool.close()
         await outboxPool.close()
         await dispatchPool.close()
+        await startPool.close()
+        await reportPool.close()
         await devicePool.close()
         await cluster?.stop()
     }

@@ -32,10 +32,11 @@ struct ShardDispatcherTests {
 
     private static func dispatcher(
         _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
-        drain: Duration = .seconds(3_600), now: @escaping @Sendable () -> Date = { Sample.now }
+        drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
+        now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> ShardDispatcher<FakeStartStore> {
         var settings = ShardSettings(lease: lease, drain: drain)
-        settings.pollInterval = .seconds(3_600)
+        settings.pollInterval = pollInterval
         return ShardDispatcher(
             environment: .production, store: store,
             pushes: DevicePushes(gateway: gateway, concurrency: concurrency, now: now), signals: HandSignals(),
@@ -147,6 +148,45 @@ struct ShardDispatcherTests {
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
         #expect(gateway.pushes.count == 1)
         #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
+    }
+
+    @Test func `a database that is away for longer than a lease loses no answer, and nothing is claimed meanwhile`()
+        async throws
+    {
+        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
+        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, pollInterval: .milliseconds(5))
+        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
+        #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
+        let log = store.books.log
+        let first = try #require(log.firstIndex(of: "failure"))
+        let last = try #require(log.firstIndex(of: "settled"))
+        // One that was under way when the first attempt failed.
+        #expect(log[first..<last].count { $0 == "claim" } <= 1, "\(log)")
+    }
+
+    @Test func `a stop does not wait for a database that stays away`() async {
+        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
+        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, drain: .zero)
+        let running = Task { await dispatcher.run() }
+        await store.wait { $0.log.contains("failure") }
+        running.cancel()
+        await running.value
+        #expect(store.books.settled.isEmpty)
+    }
+
+    @Test func `a claim says whose shards are in hand`() async {
+        let store = FakeStartStore([Self.shard(7, [Self.member(1)])])
+        let valve = Valve()
+        let gateway = FakeDevices { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        await Self.run(Self.dispatcher(store, gateway, pollInterval: .milliseconds(5))) {
+            await store.wait { $0.claims.contains { $0.holding == [7] } }
+            valve.open()
+            await store.wait { $0.settled.count == 1 }
+            await store.wait { $0.claims.last?.holding == [] }
+        }
     }
 
     @Test func `a shard that takes long keeps its run`() async {

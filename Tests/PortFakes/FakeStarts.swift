@@ -4,11 +4,9 @@ package import Grandstand
 
 /// Starts, as `StartStore` has them for people; nothing is claimed.
 package struct FakeStarts: StartStore {
-    package typealias Report = (audience: Audience, report: StartReport)
-
     package var ask: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
     package var halt: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
-    package var tell: @Sendable (EventKey, AppReach) throws -> [Report]? = { _, _ in throw Unasked() }
+    package var tell: @Sendable (EventKey, StartOutlook) throws -> [AudienceStart]? = { _, _ in throw Unasked() }
     package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<TopicFollowers> = { _, _ in
         throw Unasked()
     }
@@ -21,8 +19,10 @@ package struct FakeStarts: StartStore {
     package func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
         try halt(key, reach)
     }
-    package func report(of key: EventKey, within reach: AppReach, now: Date) async throws -> [Report]? {
-        try tell(key, reach)
+    package func report(
+        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
+    ) async throws -> [AudienceStart]? {
+        try tell(key, outlook)
     }
     package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         try list(app, page)

@@ -64,9 +64,14 @@ package struct ShardClaim: Sendable, Hashable {
     package var shardSize: Int
     package var at: Date
     package var leasedUntil: Date
+    /// Leases that ended by then are over. Earlier than `at` when nobody could extend one lately (`LeaseClock`).
+    package var leasesOver: Date
+    /// Owners whose shards the replica has: no other of its leases was ever handed on. `nil`: it does not say.
+    package var holding: [Int]?
 
     package init(
-        environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date
+        environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date,
+        leasesOver: Date? = nil, holding: [Int]? = nil
     ) {
         self.environment = environment
         self.replica = replica
@@ -74,5 +79,7 @@ package struct ShardClaim: Sendable, Hashable {
         self.shardSize = shardSize
         self.at = at
         self.leasedUntil = leasedUntil
+        self.leasesOver = leasesOver ?? at
+        self.holding = holding
     }
 }

@@ -6,7 +6,7 @@ package enum TokenVerdict: Sendable, Hashable {
     case accepted
     /// APNs provably did not process it, or asks for it again: the same push may go at this time.
     case retry(at: Date, reason: String)
-    /// The answer never came: it may have been processed.
+    /// The answer never came, or says nothing of that (`APNsRefusal.leavesOpen`): it may have been processed.
     case unknown(reason: String)
     /// Refused for good, for something that is not the token's.
     case rejected(reason: String)
@@ -34,6 +34,9 @@ package enum TokenVerdict: Sendable, Hashable {
             return
         case .unanswered(let text):
             self = .unknown(reason: text)
+            return
+        case .refused(let refusal) where refusal.leavesOpen:
+            self = .unknown(reason: refusal.reason.rawValue)
             return
         case .refused(let refusal):
             switch refusal.reason {

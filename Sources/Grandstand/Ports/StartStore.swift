@@ -25,17 +25,28 @@ package protocol StartStore: ShardStore where Shard == StartShard {
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
 
     /// What has become of an event's start for each of its audiences within `reach`; before it was opened, the counts of
-    /// what would be.
+    /// what would be. The counts of an audience are of one moment. It counts all followers: who asks meanwhile shares the
+    /// next count.
     ///
     /// - Returns: `nil`: there is no such event, or it declares no start.
     /// - Throws: `forbidden` out of `reach`.
-    func report(of key: EventKey, within reach: AppReach, now: Date) async throws -> [(
-        audience: Audience, report: StartReport
-    )]?
+    func report(of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date) async throws
+        -> [AudienceStart]?
 
     /// How many installations follow each topic in an app and environment, the most followed first.
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers>
 }
+
+/// As what a report tells of a start.
+package enum StartOutlook: Sendable, Hashable {
+    case asItIs
+    /// With the counts that would be if it was asked for now.
+    case dryRun
+    /// With the counts and the state that it has once it is asked for now.
+    case asked
+}
+
+package typealias AudienceStart = (audience: Audience, report: StartReport)
 
 /// A topic and how many follow it.
 package struct TopicFollowers: Sendable, Hashable {

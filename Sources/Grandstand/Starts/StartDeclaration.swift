@@ -51,8 +51,10 @@ package struct StartWindow: Sendable, Hashable {
     ) {
         guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
         self.from = from
+        // Asked for early, it ends no earlier.
+        let planned = declaration.at ?? startsAt ?? from
         let standard =
-            endsAt.flatMap { $0 > from ? $0 : nil } ?? from.addingTimeInterval(StartDeclaration.standardDuration)
+            endsAt.flatMap { $0 > planned ? $0 : nil } ?? planned.addingTimeInterval(StartDeclaration.standardDuration)
         until = declaration.until ?? standard
     }
 }

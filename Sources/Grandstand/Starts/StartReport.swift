@@ -41,6 +41,20 @@ package struct StartReport: Sendable, Hashable {
         }
     }
 
+    /// Pushes from the first one until nothing was left. Late followers are none of them: they come when they come.
+    package struct Rate: Sendable, Hashable {
+        package var answered: Int
+        package var from: Date
+        /// `nil`: it goes on.
+        package var until: Date?
+
+        package init(answered: Int, from: Date, until: Date? = nil) {
+            self.answered = answered
+            self.from = from
+            self.until = until
+        }
+    }
+
     package var state: State
     /// The first push was made.
     package var startedAt: Date?
@@ -49,16 +63,19 @@ package struct StartReport: Sendable, Hashable {
     package var counts: Counts
     /// How many were refused with each reason.
     package var byReason: [String: Int]
+    /// `nil`: no push was made.
+    package var rate: Rate?
 
     package init(
         state: State, startedAt: Date? = nil, finishedAt: Date? = nil, counts: Counts = Counts(),
-        byReason: [String: Int] = [:]
+        byReason: [String: Int] = [:], rate: Rate? = nil
     ) {
         self.state = state
         self.startedAt = startedAt
         self.finishedAt = finishedAt
         self.counts = counts
         self.byReason = byReason
+        self.rate = rate
     }
 
     /// The reports of an event's audiences as one: it runs as long as one of them does.
@@ -69,14 +86,23 @@ package struct StartReport: Sendable, Hashable {
             state: order.first(where: states.contains) ?? .done, startedAt: reports.compactMap(\.startedAt).min(),
             finishedAt: reports.allSatisfy { $0.finishedAt != nil } ? reports.compactMap(\.finishedAt).max() : nil,
             counts: reports.map(\.counts).reduce(Counts(), +),
-            byReason: reports.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) })
+            byReason: reports.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },
+            rate: Rate(of: reports.compactMap(\.rate)))
     }
 
-    /// Pushes answered in a second, from the first push to the last; `nil` before the first.
+    /// Pushes answered in a second, while there were some to make; `nil` before the first.
     package func perSecond(at now: Date) -> Double? {
-        guard let startedAt else { return nil }
-        let answered = counts.accepted + counts.rejected + counts.unknown
-        let end = state == .running ? now : finishedAt ?? now
-        return Double(answered) / max(end.timeIntervalSince(startedAt), 0.001)
+        guard let rate else { return nil }
+        return Double(rate.answered) / max((rate.until ?? now).timeIntervalSince(rate.from), 0.001)
+    }
+}
+
+extension StartReport.Rate {
+    /// Those of several audiences as one; `nil`: there is none.
+    fileprivate init?(of rates: [Self]) {
+        guard let from = rates.map(\.from).min() else { return nil }
+        self.init(
+            answered: rates.map(\.answered).reduce(0, +), from: from,
+            until: rates.allSatisfy { $0.until != nil } ? rates.compactMap(\.until).max() : nil)
     }
 }

@@ -33,10 +33,12 @@ package struct StartShard: PushShard, Hashable {
     /// No push goes after; its epoch is the pushes' `apns-expiration`.
     package var until: Date
     package var members: [Member]
+    /// The run is over: there is nobody to send to, and what is left is to count those who got none.
+    package var closes: Bool
 
     package init(
         run: Int, address: APNsAddress, payload: StartPayload, alerts: LocaleLookup<[UInt8]>, channelID: String?,
-        timestamp: Int, until: Date, members: [Member]
+        timestamp: Int, until: Date, members: [Member], closes: Bool = false
     ) {
         self.run = run
         self.address = address
@@ -46,6 +48,7 @@ package struct StartShard: PushShard, Hashable {
         self.timestamp = timestamp
         self.until = until
         self.members = members
+        self.closes = closes
     }
 }
 

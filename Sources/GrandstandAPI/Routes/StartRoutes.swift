@@ -25,9 +25,11 @@ struct StartRoutes: Sendable {
         var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
         let isDry = fields.flag("dryRun") ?? false
         try fields.finish()
-        if isDry { return .json(try await reports(of: key, context)) }
+        // Followers are counted before the event is locked, and apart from the transaction of an Idempotency-Key.
+        let reports = try await reports(of: key, isDry ? .dryRun : .asked, context)
+        if isDry { return .json(reports) }
         try await starts.startNow(key, within: context.reach, by: context.actor, now: now())
-        return .json(try await reports(of: key, context), status: .accepted)
+        return .json(reports, status: .accepted)
     }
 
     private func stop(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -36,12 +38,14 @@ struct StartRoutes: Sendable {
     }
 
     private func report(_ request: Request, _ context: APIContext) async throws -> Response {
-        .json(try await reports(of: try context.eventKey(), context))
+        .json(try await reports(of: try context.eventKey(), .asItIs, context))
     }
 
-    private func reports(of key: EventKey, _ context: APIContext) async throws -> StartReportsView {
+    private func reports(
+        of key: EventKey, _ outlook: StartOutlook, _ context: APIContext
+    ) async throws -> StartReportsView {
         let now = now()
-        if let reports = try await starts.report(of: key, within: context.reach, now: now) {
+        if let reports = try await starts.report(of: key, within: context.reach, outlook, now: now) {
             return StartReportsView(reports: reports, now: now)
         }
         _ = try await events.declared(key, within: context.reach, now: now)

@@ -43,14 +43,17 @@ struct ServerStores: Sendable {
         apps = PostgresAppStore(store)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
-        starts = PostgresStartStore(bulkSessions, dispatch: Database(session.dispatchPool, sharing: store))
+        let dispatchSessions = Database(session.dispatchPool, sharing: store)
+        starts = PostgresStartStore(
+            bulkSessions, dispatch: Database(session.startPool, sharing: store),
+            reports: Database(session.reportPool, sharing: store))
         departures = LocalDepartures()
         outbox = PostgresOutbox(
             Database(session.outboxPool, sharing: store), calls: bulkSessions,
-            dispatch: Database(session.dispatchPool, sharing: store), departures: departures,
+            dispatch: dispatchSessions, departures: departures,
             outages: OutageLog("the loops could not be woken; they look by themselves", logger))
         crowds = PostgresCrowdStore(
-            store,
+            dispatchSessions,
             intervals: .init(
                 frequent: configuration.laneInterval, infrequent: configuration.infrequentInterval))
         keys = CachedKeyStore(

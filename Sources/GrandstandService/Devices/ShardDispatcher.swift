@@ -17,6 +17,9 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
+    private let books = ShardBooks()
+    /// Seconds after which is asked again for what is due, but cannot be claimed for a while.
+    private static var restraint: TimeInterval { 0.25 }
 
     /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
     package init(
@@ -48,37 +51,75 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
+        // The shard whose answers are recorded rings.
+        guard !books.hasUnrecorded else { return .idle() }
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
         if let again { return .idle(until: again) }
-        let shards = try await store.claim(
-            ShardClaim(
-                environment: environment, replica: replica, limit: free, shardSize: size, at: now,
-                leasedUntil: now.addingTimeInterval(settings.lease)))
-        return try await .claimed(shards) { try await store.nextDue(in: environment) }
+        let leasesOver = books.leasesOver(at: now)
+        do {
+            let shards = try await store.claim(
+                ShardClaim(
+                    environment: environment, replica: replica, limit: free, shardSize: size, at: now,
+                    leasedUntil: now.addingTimeInterval(settings.lease), leasesOver: leasesOver,
+                    holding: books.holding))
+            books.hold(shards.map(\.owner))
+            books.answered(at: now, lease: settings.lease)
+            return try await .claimed(shards) {
+                let due = try await store.nextDue(in: environment)
+                return leasesOver < now ? due.map { max($0, now.addingTimeInterval(Self.restraint)) } : due
+            }
+        } catch {
+            books.failed()
+            throw error
+        }
     }
 
     private func perform(_ shard: Store.Shard) async {
         let keeper = Task { await keep(shard.owner) }
-        defer { keeper.cancel() }
+        defer {
+            keeper.cancel()
+            books.release(shard.owner)
+        }
         let made = await pushes.make(shard)
         tell(made, of: shard)
-        // Not cancelled with a stop: what was sent is written down.
-        await Task { await settle(shard, made) }.value
+        // Not cancelled with a stop: what was sent is written down. But a stop does not wait for a database that is away.
+        let absence = Patience(nil)
+        await withTaskCancellationHandler {
+            await Task { await settle(shard, made, absence) }.value
+        } onCancel: {
+            absence.shorten(to: settings.lease)
+        }
     }
 
-    /// Without its answers a shard counts as unknown, or is repeated: the database is asked until the lease is over.
-    private func settle(_ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>]) async {
-        let deadline = ContinuousClock.now + .seconds(settings.lease)
+    /// Without its answers a shard counts as unknown, or is repeated. So a database that is away is waited for, however
+    /// long: nobody else can take the lease meanwhile, and time to spare is left when it is back (`LeaseClock`). What it
+    /// refuses is tried again for a while, for it may be full.
+    private func settle(
+        _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: Patience
+    ) async {
+        let refusals = Patience(settings.refusalPatience)
+        var isUnrecorded = false
+        defer { if isUnrecorded { books.change(unrecorded: -1) } }
         var pause = Duration.milliseconds(50)
         while true {
             do {
                 return try await store.settle(shard, outcomes, replica: replica, now: now())
             } catch {
                 logger.failed("answers to pushes could not be recorded; trying again", error)
-                guard ContinuousClock.now < deadline else { return }
+                if !isUnrecorded {
+                    isUnrecorded = true
+                    books.change(unrecorded: 1)
+                }
+                let isAway = (error as? Problem)?.kind == .storeUnavailable
+                guard !absence.isOver, isAway || !refusals.isOver else {
+                    logger.error(
+                        "answers to pushes are lost",
+                        metadata: ["app": "\(shard.address.bundleID)", "pushes": "\(outcomes.count)"])
+                    return
+                }
                 try? await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(2))
+                pause = min(pause * 2, .seconds(1))
             }
         }
     }

@@ -8,6 +8,8 @@ package struct ShardSettings: Sendable {
     package var places = 4
     /// Seconds until what a dead replica claimed is taken by another. Extended while a shard is under way.
     package var lease: TimeInterval
+    /// Seconds for which answers are tried to be recorded that the database refuses. One that is away is waited for.
+    package var refusalPatience: TimeInterval = 60
     /// How long a stop waits for shards under way; what was not sent by then goes later.
     package var drain: Duration
     /// The longest sleep: finds what no signal told of.

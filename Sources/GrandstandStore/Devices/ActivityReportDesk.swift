@@ -151,9 +151,9 @@ struct ActivityReportDesk: Sendable {
         let activities = lines.map(\.activity)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, channel_id, reported_at, is_sampled, frequent)
+                registered_at, channel_id, reported_at, is_sampled, frequent, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
-                case when update_token is not null then at end, channel_id, at, is_sampled, i.frequent_pushes_enabled
+                case when update_token is not null then at end, channel_id, at, is_sampled, i.frequent_pushes_enabled, at
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
@@ -177,20 +177,29 @@ struct ActivityReportDesk: Sendable {
             """
     }
 
-    /// Runs of the events that are reported, each with the row that reports: `n` and `r`.
+    /// Runs that start activities of the type that is reported, each with the row that reports and the activity: `n`, `r`
+    /// and `a`.
     private static func runs(_ lines: [Line]) -> PostgresQuery {
         """
         unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
-            \(lines.map(\.now))) as n(installation, app, event_key, at) cross join lateral (
-            select id, noted from start_runs where event_key = n.event_key and app = n.app offset 0) r
+            \(lines.map(\.activity.attributesType)), \(lines.map(\.activity.id)), \(lines.map(\.now)))
+            as n(installation, app, event_key, attributes_type, activity, at)
+        cross join lateral (
+            select id, noted from start_runs
+            where event_key = n.event_key and app = n.app and attributes_type = n.attributes_type offset 0) r
+        cross join lateral (
+            select first_reported_at from activities
+            where installation = n.installation and activity = n.activity offset 0) a
         """
     }
 
-    /// An activity is there, so its start arrived, whatever is known of the push's answer.
+    /// An activity is there that was not before the push, so its start arrived, whatever is known of the push's answer; but
+    /// what APNs refused did not. Replicas' clocks may differ by a little.
     private static func confirm(_ lines: [Line]) -> PostgresQuery {
         """
         update starts s set confirmed_at = n.at from \(runs(lines))
         where s.run = r.id and s.installation = n.installation and s.confirmed_at is null
+            and s.state <> 'rejected' and a.first_reported_at >= s.at - interval '0.25 s'
             and s.installation = any(\(lines.map(\.row)))
         """
     }
@@ -199,7 +208,8 @@ struct ActivityReportDesk: Sendable {
     private static func confirmNoted(_ lines: [Line]) -> PostgresQuery {
         """
         insert into starts (run, installation, state, at, confirmed_at)
-        select r.id, n.installation, 'unknown', n.at, n.at from \(runs(lines)) where n.installation = any(r.noted)
+        select r.id, n.installation, 'unknown', n.at, n.at from \(runs(lines))
+        where n.installation = any(r.noted) and a.first_reported_at = n.at
         on conflict (run, installation) do nothing
         """
     }

@@ -67,7 +67,7 @@ struct RegistrationDesk: Sendable {
             }
             let changes = register.changes
             if !changes.takeovers.isEmpty {
-                try await connection.query(InstallationRows.lockRuns(of: changes.takeovers))
+                try await connection.query(InstallationRows.lockRuns(of: changes.takeovers, at: now))
             }
             return Work(
                 results: results, statements: InstallationRows.write(changes, at: now),

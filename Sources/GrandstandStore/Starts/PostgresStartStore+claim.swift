@@ -13,7 +13,9 @@ extension PostgresStartStore {
         do {
             for _ in 0..<claim.limit {
                 guard let step = try await takeTurn(claim) else { break }
-                if let shard = step.shard { shards.append(shard) }
+                guard let shard = step.shard else { continue }
+                shards.append(shard)
+                claim.holding?.append(shard.run)
             }
         } catch  where !shards.isEmpty {
             // What was noted and is not handed on would be unknown for ever.
@@ -34,39 +36,47 @@ extension PostgresStartStore {
     }
 
     /// The run that has waited for longest, of those that nobody works on: its time has come, or that of the first in
-    /// its queue.
+    /// its queue; or this replica has leased it, and never heard of that.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
-        """
-        select r.id from start_runs r
-        where r.due_at is not null and coalesce(r.leased_until <= \(claim.at), true)
-            and (select environment from app_environments where id = r.app) = \(claim.environment.rawValue)::environment
-            and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at))
-        order by r.due_at limit 1 for no key update skip locked
-        """
+        let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
+        return """
+            select r.id from start_runs r
+            where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
+                and (r.leased_until is null or r.leased_until <= \(claim.leasesOver) or \(isLost))
+                and (select environment from app_environments where id = r.app)
+                    = \(claim.environment.rawValue)::environment
+                and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at) or \(isLost))
+            order by r.due_at limit 1 for no key update skip locked
+            """
     }
 
     private static func turn(
         of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         var run = run
-        if !run.noted.isEmpty { try await connection.query(giveUp(run, now: claim.at)) }
-        switch run.turn(now: claim.at) {
+        if !run.noted.isEmpty {
+            let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
+            try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
+        }
+        let turn: StartStanding.Turn = run.isClosed ? .close : run.standing.turn(at: claim.at)
+        switch turn {
         case .close:
-            try await close(run, now: claim.at, on: connection)
-            return nil
+            try await connection.pipeline(close(run, claim))
+            return run.closing(at: claim.at)
         case .wait(let date):
             try await connection.query(idle(run, until: date))
             return nil
-        case .send(var shard):
-            if let content = run.content, try await !CrowdNews.hold(content, on: connection) {
+        case .send(let push):
+            if let content = run.standing.content, try await !CrowdNews.hold(content, on: connection) {
                 // Withdrawn a moment ago.
                 try await connection.query(idle(run, until: claim.at.addingTimeInterval(1)))
                 return nil
             }
+            var shard = run.shard(push)
             shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
             guard shard.members.isEmpty else {
                 try await connection.pipeline(
-                    [note(run, shard, claim)] + (run.content.map { [CrowdNews.show($0)] } ?? []))
+                    [note(run, shard, claim)] + (run.standing.content.map { [CrowdNews.show($0)] } ?? []))
                 return shard
             }
             try await connection.query(
@@ -88,7 +98,20 @@ extension PostgresStartStore {
             from unnest(\(run.noted)) n order by n on conflict do nothing
         )
         update start_runs set noted = '{}', leased_by = null, leased_until = null,
-            started_at = coalesce(started_at, \(now)) where id = \(run.id)
+            started_at = coalesce(started_at, \(now)), rate_from = coalesce(rate_from, \(now)),
+            rate_answered = rate_answered + case when rate_until is null then \(run.noted.count) else 0 end
+        where id = \(run.id)
+        """
+    }
+
+    /// Whoever was noted by a transaction whose end this replica did not hear of was never sent to.
+    private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        with unsent as (
+            insert into start_queue (run, installation, due_at)
+            select \(run.id), n, \(now) from unnest(\(run.noted)) n order by n on conflict do nothing
+        )
+        update start_runs set noted = '{}', leased_by = null, leased_until = null where id = \(run.id)
         """
     }
 
@@ -110,25 +133,24 @@ extension PostgresStartStore {
     /// Says when nothing was left to send, if that is so.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
-        update start_runs r set finished_at = coalesce(r.finished_at, \(now))
+        update start_runs r set finished_at = coalesce(r.finished_at, \(now)),
+            rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
         where r.id = \(run) and r.is_swept and \(headOfQueue) is null
         """
     }
 
-    /// The counts of those who got none stay as they are now: followers come and go.
-    private static func close(_ run: StartRun, now: Date, on connection: PostgresConnection) async throws {
-        let missing = try await missing(
-            run: run.id, app: run.app, topics: run.topics, attributesType: run.attributesType, on: connection)
-        try await connection.pipeline([
+    /// Nobody gets a start any more. Those who got none are counted under a lease, without the row's lock: registrations
+    /// may want that, and there may be a million. Who dies meanwhile leaves the count to the next.
+    private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
+        [
             "delete from start_queue where run = \(run.id)",
             """
-            update start_runs r set closed_at = \(now), finished_at = coalesce(r.finished_at, \(now)), due_at = null,
-                noted = '{}', leased_by = null, leased_until = null, too_old = \(missing.tooOld),
-                disabled = \(missing.disabled), without_token = \(missing.withoutToken),
-                followers = \(missing.eligible + missing.tooOld + missing.disabled + missing.withoutToken)
-                    + (select count(*) from starts where run = r.id)
+            update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',
+                finished_at = coalesce(r.finished_at, \(claim.at)),
+                rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
+                leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
             where r.id = \(run.id)
             """,
-        ])
+        ]
     }
 }

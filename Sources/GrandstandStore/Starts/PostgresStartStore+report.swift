@@ -5,29 +5,45 @@ internal import Postgres
 
 extension PostgresStartStore {
     package func report(
-        of key: EventKey, within reach: AppReach, now: Date
-    ) async throws -> [(audience: Audience, report: StartReport)]? {
-        try await database.transaction { connection in
-            try await EventReach.require(reach, event: key, on: connection)
-            let rows = try await connection.query(Self.standings(of: key))
-            guard !rows.isEmpty else { return nil }
-            var reports: [(audience: Audience, report: StartReport)] = []
-            for row in rows {
-                let standing = try Standing(row)
-                reports.append((standing.audience, try await Self.report(of: standing, now: now, on: connection)))
+        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
+    ) async throws -> [AudienceStart]? {
+        try await answers.answer(StartQuestion(key: key, reach: reach, outlook: outlook)) { [reports] in
+            try await reports.transaction { connection in
+                // What is sent while it is counted is in all of the counts or in none.
+                try await connection.query("set transaction isolation level repeatable read")
+                return try await Self.report(of: key, within: reach, outlook, now: now, on: connection)
             }
-            return reports
         }
     }
 
     private static func report(
-        of standing: Standing, now: Date, on connection: PostgresConnection
+        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> [AudienceStart]? {
+        try await EventReach.require(reach, event: key, on: connection)
+        let rows = try await connection.query(ReportedStart.load(key))
+        guard !rows.isEmpty else { return nil }
+        var starts: [AudienceStart] = []
+        for row in rows {
+            let start = try ReportedStart(row)
+            guard start.standing.declaration != nil else { continue }
+            starts.append((start.audience, try await report(of: start, outlook, now: now, on: connection)))
+        }
+        return starts
+    }
+
+    private static func report(
+        of start: ReportedStart, _ outlook: StartOutlook, now: Date, on connection: PostgresConnection
     ) async throws -> StartReport {
-        let isOver = standing.isOver(now: now)
+        let standing = start.standing
+        let counted = outlook == .asItIs ? standing : standing.asked(at: now)
+        let isOver = counted.isOver(at: now)
         var report = StartReport(
-            state: standing.state(isOver: isOver), startedAt: standing.startedAt, finishedAt: standing.finishedAt)
+            state: (outlook == .asked ? counted : standing).state(
+                at: now, isSending: start.isSending, isLeft: start.isLeft),
+            startedAt: start.startedAt, finishedAt: start.finishedAt, rate: start.rate)
         var settled = 0
-        if let run = standing.run {
+        if let run = start.run {
             let rows = try await connection.query(
                 """
                 select state, reason, count(*) as n, count(confirmed_at) as confirmed from starts
@@ -35,16 +51,16 @@ extension PostgresStartStore {
                 """)
             for row in rows { settled += try report.add(row) }
         }
-        if let closed = standing.closed {
+        if isOver, let closed = start.closed {
             report.counts.followers = closed.followers
             report.counts.ineligible = closed.ineligible
         } else {
             let missing = try await missing(
-                run: standing.run ?? 0, app: standing.app, topics: standing.topics,
-                attributesType: standing.declaration.attributesType, on: connection)
+                run: start.run ?? 0, app: start.app, topics: standing.topics,
+                attributesType: standing.declaration?.attributesType ?? "", on: connection)
             report.counts.ineligible = missing.ineligible
-            report.counts.followers = settled + missing.eligible + missing.ineligible.values.reduce(0, +)
-            report.counts.pending = isOver || standing.isStopped ? 0 : missing.eligible
+            report.counts.followers = settled + missing.all
+            report.counts.pending = isOver ? 0 : missing.eligible
         }
         return report
     }
@@ -56,6 +72,8 @@ extension PostgresStartStore {
         let tooOld: Int
         let disabled: Int
         let withoutToken: Int
+
+        var all: Int { eligible + tooOld + disabled + withoutToken }
 
         var ineligible: [StartForm.Ineligible: Int] { [.system: tooOld, .disabled: disabled, .noToken: withoutToken] }
     }
@@ -89,95 +107,6 @@ extension PostgresStartStore {
             eligible: try row?.decode("eligible") ?? 0, tooOld: try row?.decode("too_old") ?? 0,
             disabled: try row?.decode("disabled") ?? 0, withoutToken: try row?.decode("without_token") ?? 0)
     }
-
-    /// The audiences that starts go to, of an event that declares a start, with their runs and what those wait for.
-    private static func standings(of key: EventKey) -> PostgresQuery {
-        """
-        select u.bundle_id, u.environment, u.variant, u.storage_policy, u.priority, u.delivery, ae.id as app, e.topics,
-            e.starts_at, e.ends_at, s.asked_at, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
-            e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
-                as is_over,
-            c.id is not null as has_channel, b.content_state is not null as has_content, r.id as run, r.started_at,
-            r.finished_at, r.closed_at, r.followers, r.too_old, r.disabled, r.without_token,
-            coalesce(cardinality(r.noted), 0) > 0 as is_sending,
-            r.id is not null and (not r.is_swept or cardinality(r.noted) > 0 or \(headOfQueue) is not null) as is_left
-        from (select * from events where key = \(key.rawValue)) e
-        join event_starts s on s.event_key = e.key
-        cross join lateral (
-            select distinct bundle_id, environment from audiences where event_key = e.key offset 0) has
-        join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
-        cross join lateral (\(AudienceColumns.first(
-            of: "e.key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u
-        join lanes l on l.id = \(CrowdRows.newsLane("u", "ae"))
-        left join channels c on c.id = l.channel and c.state = 'active'
-        left join broadcasts b on b.id = l.newest_broadcast
-        left join start_runs r on r.event_key = e.key and r.app = ae.id
-        order by u.position
-        """
-    }
-
-    /// One audience, as `standings` has it.
-    private struct Standing {
-        let audience: Audience
-        let declaration: StartDeclaration
-        let app: Int
-        let topics: [String]
-        let run: Int?
-        let startedAt: Date?
-        let finishedAt: Date?
-        let isStopped: Bool
-        /// What was counted when the run was closed.
-        let closed: (followers: Int, ineligible: [StartForm.Ineligible: Int])?
-        private let window: StartWindow?
-        private let isEventOver: Bool
-        private let isSending: Bool
-        private let isLeft: Bool
-        private let mayGo: Bool
-
-        init(_ row: PostgresRow) throws {
-            audience = try AudienceColumns.audience(row)
-            let declaration = try row.startDeclaration()
-            self.declaration = declaration
-            app = try row.decode("app")
-            topics = try row.decode("topics")
-            run = try row.decode("run")
-            startedAt = try row.decode("started_at")
-            finishedAt = try row.decode("finished_at")
-            isStopped = try row.decode("is_stopped")
-            isEventOver = try row.decode("is_over")
-            isSending = try row.decode("is_sending")
-            isLeft = try row.decode("is_left")
-            window = StartWindow(
-                declaration, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                askedAt: try row.decode("asked_at"))
-            let delivery: Audience.Delivery = try row.word("delivery")
-            let hasContent: Bool = try declaration.contentState != nil || row.decode("has_content")
-            mayGo = try hasContent && (delivery == .tokens || row.decode("has_channel"))
-            closed =
-                try row.decode(Date?.self, "closed_at") == nil
-                ? nil
-                : (
-                    try row.decode(Int?.self, "followers") ?? 0,
-                    [
-                        .system: try row.decode(Int?.self, "too_old") ?? 0,
-                        .disabled: try row.decode(Int?.self, "disabled") ?? 0,
-                        .noToken: try row.decode(Int?.self, "without_token") ?? 0,
-                    ]
-                )
-        }
-
-        func isOver(now: Date) -> Bool {
-            closed != nil || isEventOver || window.map { $0.until <= now } ?? false
-        }
-
-        func state(isOver: Bool) -> StartReport.State {
-            if isStopped { return .stopped }
-            if isOver { return .done }
-            if run == nil { return .scheduled }
-            if !isLeft { return .done }
-            return isSending || mayGo ? .running : .waiting
-        }
-    }
 }
 
 extension StartReport {
@@ -187,7 +116,8 @@ extension StartReport {
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")
-        counts.confirmed += try row.decode(Int.self, "confirmed")
+        // An activity beside a push that APNs refused was started by somebody else.
+        if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
         switch state {
         case .accepted: counts.accepted += count
         case .unknown: counts.unknown += count

@@ -6,6 +6,7 @@ extension PostgresStartStore {
     package func settle(
         _ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date
     ) async throws {
+        guard !shard.closes else { return try await end(shard.run, replica: replica) }
         let work = Settlement(shard, verdicts, now: now)
         try await dispatch.transaction { connection in
             // The list as well: the same replica may have leased the run again.
@@ -15,9 +16,12 @@ extension PostgresStartStore {
                     and noted = \(shard.members.map(\.installation)) for no key update
                 """)
             guard let app = try rows.first?.decode(Int.self, "app") else { return }
-            try await work.care.count(of: app, now: now, after: work.statements, on: connection)
+            try await work.care.count(of: app, now: now, after: work.statements(app: app), on: connection)
         }
     }
+
+    /// Why whoever took a token over counts as started: `Settlement.heirs` finds them by it.
+    static let takenOver = "it took the token over while the push to it was made"
 
     /// A shard's verdicts as they become rows.
     private struct Settlement {
@@ -25,6 +29,8 @@ extension PostgresStartStore {
         let now: Date
         var settled: [(installation: Int, state: StartState, reason: String?, at: Date)] = []
         var again: [(installation: Int, attempts: Int, at: Date)] = []
+        /// Whose pushes APNs did not process, with the tokens that they went to.
+        var unprocessed: [StartShard.Member] = []
         let care: TokenCare
         let firstSentAt: Date?
 
@@ -35,7 +41,12 @@ extension PostgresStartStore {
             for member in shard.members.sorted(by: { $0.installation < $1.installation }) {
                 guard let outcome = made[member.installation], let verdict = outcome.verdict else {
                     again.append((member.installation, member.attempts, now))
+                    unprocessed.append(member)
                     continue
+                }
+                switch verdict {
+                case .accepted, .unknown: break
+                case .retry, .rejected, .gone, .suspect: unprocessed.append(member)
                 }
                 if case .retry(let date, _) = verdict {
                     again.append((member.installation, member.attempts + 1, date))
@@ -54,10 +65,11 @@ extension PostgresStartStore {
             firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
         }
 
-        var statements: [PostgresQuery] {
+        /// - Parameter app: `app_environments.id`.
+        func statements(app: Int) -> [PostgresQuery] {
             var statements = care.pruning(.starts(attributesType: shard.payload.attributesType), now: now)
             if !settled.isEmpty { statements.append(results) }
-            if !again.isEmpty { statements.append(repetitions) }
+            if !unprocessed.isEmpty { statements.append(repetitions(app: app)) }
             return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
         }
 
@@ -74,13 +86,34 @@ extension PostgresStartStore {
             """
         }
 
+        /// Who is to be tried again, and who took a token over while a push was made to it that APNs did not process: it
+        /// counted as started for that push, and nobody else will get one with that token.
+        ///
         /// In order of installations, as whoever registers queues for several runs: one installation at a time.
-        private var repetitions: PostgresQuery {
+        private func repetitions(app: Int) -> PostgresQuery {
             """
+            with heirs as (
+                select t.installation
+                from unnest(\(unprocessed.map(\.installation)), \(unprocessed.map(\.token.hex)))
+                    as r(installation, token)
+                cross join lateral (
+                    select installation from start_tokens
+                    where app = \(Int32(app)) and attributes_type = \(shard.payload.attributesType)
+                        and token = decode(r.token, 'hex') offset 0) t
+                where t.installation <> r.installation
+            ), freed as (
+                delete from starts where run = \(shard.run)
+                    and installation = any(array(select installation from heirs))
+                    and state = 'unknown' and reason = \(PostgresStartStore.takenOver) and confirmed_at is null
+                returning installation
+            )
             insert into start_queue as q (run, installation, attempts, due_at)
-            select \(shard.run), r.installation, r.attempts, r.due_at
-            from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
-                as r(installation, attempts, due_at)
+            select \(shard.run), r.installation, max(r.attempts), min(r.due_at) from (
+                select * from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
+                    as a(installation, attempts, due_at)
+                union all
+                select installation, 0, \(now) from freed) r
+            group by r.installation order by r.installation
             on conflict (run, installation) do update set attempts = excluded.attempts, due_at = excluded.due_at
             """
         }
@@ -90,6 +123,8 @@ extension PostgresStartStore {
             """
             update start_runs set noted = '{}', leased_by = null, leased_until = null,
                 started_at = least(started_at, \(firstSentAt)),
+                rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
+                rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,
                 due_at = case when not is_swept or due_at < leased_until then \(now)
                     else \(PostgresStartStore.nextLook(until: shard.until, now: now)) end
             where id = \(shard.run)

@@ -6,12 +6,16 @@ internal import Postgres
 /// Starts of events in the tables `event_starts`, `start_runs`, `start_queue` and `starts`.
 package struct PostgresStartStore: StartStore {
     let database: Database
-    /// For claims and verdicts: what asks for reports does not make those wait.
+    /// For claims and verdicts: what people ask for does not make those wait.
     let dispatch: Database
+    /// For what counts followers.
+    let reports: Database
+    let answers = SharedAnswers<StartQuestion, [AudienceStart]?>()
 
-    package init(_ database: Database, dispatch: Database? = nil) {
+    package init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database
         self.dispatch = dispatch ?? database
+        self.reports = reports ?? database
     }
 
     package func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
@@ -46,7 +50,7 @@ package struct PostgresStartStore: StartStore {
 
     package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         let cursor = try page.cursor.map { text throws(Problem) in try TopicCursor(text) }
-        let rows = try await database.query(
+        let rows = try await reports.query(
             """
             select topic, followers from (
                 select f.topic, count(*) as followers from follows f

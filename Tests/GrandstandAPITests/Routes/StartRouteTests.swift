@@ -125,7 +125,8 @@ struct StartRouteTests {
                 try .sample(),
                 StartReport(
                     state: .done, startedAt: startedAt, finishedAt: startedAt.addingTimeInterval(4), counts: first,
-                    byReason: ["Unregistered": 2])
+                    byReason: ["Unregistered": 2],
+                    rate: .init(answered: 8, from: startedAt, until: startedAt.addingTimeInterval(4)))
             ),
             (try .sample("com.example.Other"), StartReport(state: .waiting, counts: second)),
         ]
@@ -141,7 +142,7 @@ struct StartRouteTests {
             text.hasPrefix(
                 #"{"state":"waiting","startedAt":"\#(RFC3339.text(RouteWorld.now.addingTimeInterval(-10)))","finishedAt":null,"#
                     + #""counts":{"followers":13,"accepted":5,"confirmed":0,"rejected":2,"unknown":1,"pending":3,"#
-                    + #""ineligible":{"system":2,"disabled":0,"noToken":0}},"byReason":{"Unregistered":2},"perSecond":0.8,"#
+                    + #""ineligible":{"system":2,"disabled":0,"noToken":0}},"byReason":{"Unregistered":2},"perSecond":2.0,"#
             ), "\(text)")
         let audiences = try #require(answer.json["audiences"] as? [[String: Any]])
         #expect(audiences.map { $0["state"] as? String } == ["done", "waiting"])
@@ -150,13 +151,20 @@ struct StartRouteTests {
 
     @Test func `a dry run asks for nothing, another one does`() async throws {
         let asked = Mutex(0)
+        let outlooks = Mutex<[StartOutlook]>([])
         var world = RouteWorld()
-        world.starts.tell = { _, _ in try Self.reports() }
+        world.starts.tell = { _, outlook in
+            // Followers are counted before the event is locked.
+            #expect(asked.withLock { $0 } == 0)
+            outlooks.withLock { $0.append(outlook) }
+            return try Self.reports()
+        }
         let dry = try await world("POST", "/v1/events/derby/starts", Array(#"{"dryRun": true}"#.utf8))
         #expect(dry.status == 200)
         world.starts.ask = { _, _ in asked.withLock { $0 += 1 } }
         #expect(try await world("POST", "/v1/events/derby/starts").status == 202)
         #expect(asked.withLock { $0 } == 1)
+        #expect(outlooks.withLock { $0 } == [.dryRun, .asked])
         #expect(try await world("POST", "/v1/events/derby/starts", Array(#"{"dry": true}"#.utf8)).status == 422)
         #expect(try await world("POST", "/v1/events/derby/starts", as: "gs_device").status == 403)
     }

@@ -11,6 +11,8 @@ final class FakeStartStore: StartStore {
         var settled: [(run: Int, outcomes: [StartOutcome])] = []
         var extended: [[Int]] = []
         var settlementFailures = 0
+        /// Claims, failures and settlements in their order.
+        var log: [String] = []
     }
 
     private let account: Mutex<Account>
@@ -27,22 +29,26 @@ final class FakeStartStore: StartStore {
     var books: Account { account.withLock { $0 } }
 
     func claim(_ claim: StartClaim) async throws -> [StartShard] {
-        account.withLock { account in
+        defer { events.yield() }
+        return account.withLock { account in
             account.claims.append(claim)
+            account.log.append("claim")
             defer { account.shards.removeFirst(min(claim.limit, account.shards.count)) }
             return Array(account.shards.prefix(claim.limit))
         }
     }
 
     func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws {
+        defer { events.yield() }
         try account.withLock { account in
             if account.settlementFailures > 0 {
                 account.settlementFailures -= 1
-                throw NotScripted()
+                account.log.append("failure")
+                throw Problem(.storeUnavailable, "It is away.")
             }
+            account.log.append("settled")
             account.settled.append((shard.run, verdicts))
         }
-        events.yield()
     }
 
     func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
@@ -58,8 +64,8 @@ final class FakeStartStore: StartStore {
         throw NotScripted()
     }
     func report(
-        of key: EventKey, within reach: AppReach, now: Date
-    ) async throws -> [(audience: Audience, report: StartReport)]? { throw NotScripted() }
+        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
+    ) async throws -> [AudienceStart]? { throw NotScripted() }
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         throw NotScripted()
     }

@@ -71,6 +71,38 @@ struct ActivityReportTests {
         }
     }
 
+    @Test func `a start is not confirmed by an activity of before, nor of another type, nor what was refused by any`()
+        async throws
+    {
+        try await withPhones { phones in
+            let keys = ["match-1", "match-2", "match-3", "match-4"]
+            for key in keys { try await phones.stores.put(.sample(key)) }
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            for key in keys.prefix(2) { try await phones.report("of-\(key)", of: id, key: key) }
+            phones.stores.clock.advance(by: 10)
+            let sent = try await phones.open("match-1")
+            try await phones.start(sent, row)
+            let underWay = try await phones.open("match-2")
+            try await phones.stores.pool.query("update start_runs set noted = \([row]) where id = \(underWay)")
+            try await phones.start(try await phones.open("match-3"), row, "rejected", reason: "BadTopic")
+            let ofAnotherType = try await phones.open("match-4")
+            try await phones.stores.pool.query(
+                "update start_runs set attributes_type = 'Other' where id = \(ofAnotherType)")
+            try await phones.start(ofAnotherType, row)
+            phones.stores.clock.advance(by: 10)
+            for key in keys { try await phones.report("of-\(key)", of: id, key: key) }
+            func confirmed() async throws -> Int {
+                try await phones.stores.count("select count(*) as n from starts where confirmed_at is not null")
+            }
+            #expect(try await confirmed() == 0)
+            #expect(try await phones.started(underWay) == [:])
+            try await phones.report("new", of: id)
+            #expect(try await confirmed() == 1)
+        }
+    }
+
     @Test func `of an installation's activities the oldest go that are not shown`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())

@@ -116,7 +116,8 @@ struct StartAskTests {
             try await world.follow()
             try await world.stores.provision()
             #expect(try await world.sendAll().isEmpty)
-            let reports = try #require(try await world.starts.report(of: .sample(), within: .all, now: world.now))
+            let reports = try #require(
+                try await world.starts.report(of: .sample(), within: .all, .asItIs, now: world.now))
             #expect(reports.map(\.audience.bundleID.rawValue) == ["com.example.Other"])
         }
     }
@@ -135,7 +136,7 @@ struct StartAskTests {
             #expect(try await problem { try await ask("match-1", .all) } == .invalidRequest)
             try await world.stores.events.cancel(.sample(), within: .all, by: .commandLine, now: world.now)
             #expect(try await problem { try await ask("match-1", .all) } == .eventEnded)
-            #expect(try await world.starts.report(of: .sample("bare"), within: .all, now: world.now) == nil)
+            #expect(try await world.starts.report(of: .sample("bare"), within: .all, .asItIs, now: world.now) == nil)
         }
     }
 

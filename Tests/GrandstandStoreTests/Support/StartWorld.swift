@@ -104,13 +104,13 @@ struct StartWorld: Sendable {
     // MARK: Sending
 
     func claim(
-        by replica: UUID? = nil, limit: Int = 10, shardSize: Int = 100, lease: TimeInterval = 10
+        by replica: UUID? = nil, limit: Int = 10, shardSize: Int = 100, lease: TimeInterval = 10,
+        leasesOver: Date? = nil, holding: [Int]? = nil
     ) async throws -> [StartShard] {
         try await starts.claim(
             StartClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: shardSize,
-                at: now,
-                leasedUntil: now.addingTimeInterval(lease)))
+                at: now, leasedUntil: now.addingTimeInterval(lease), leasesOver: leasesOver, holding: holding))
     }
 
     func settle(
@@ -138,8 +138,8 @@ struct StartWorld: Sendable {
         return sent
     }
 
-    func report(_ key: String = "match-1") async throws -> StartReport {
-        let reports = try #require(try await starts.report(of: .sample(key), within: .all, now: now))
+    func report(_ key: String = "match-1", _ outlook: StartOutlook = .asItIs) async throws -> StartReport {
+        let reports = try #require(try await starts.report(of: .sample(key), within: .all, outlook, now: now))
         #expect(reports.count == 1)
         return try #require(reports.first).report
     }

@@ -29,7 +29,10 @@ struct StartRuleTests {
         #expect(window(Self.start(at: noon), later, noon.addingTimeInterval(2 * hour)) == [0, 2])
         #expect(window(Self.start(), noon, later) == [0, 1])
         #expect(window(Self.start(at: later), nil, noon) == [1, 5])
-        #expect(window(Self.start(at: later), askedAt: noon) == [0, 4])
+        #expect(window(Self.start(at: later), askedAt: noon) == [0, 5])
+        #expect(window(Self.start(), later, askedAt: noon) == [0, 5])
+        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(hour / 2), askedAt: noon) == [0, 5])
+        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(2 * hour), askedAt: noon) == [0, 2])
         #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
     }
 
@@ -105,5 +108,17 @@ struct StartRuleTests {
         #expect(
             StartReport(of: [report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == Self.noon.addingTimeInterval(5))
         #expect(StartReport(of: [report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
+    }
+
+    @Test func `a rate is of the time in which there was something to send`() {
+        let later = Self.noon.addingTimeInterval(60)
+        func report(_ rate: StartReport.Rate?) -> StartReport { StartReport(state: .running, rate: rate) }
+        let ended = report(.init(answered: 40, from: Self.noon, until: Self.noon.addingTimeInterval(10)))
+        let underWay = report(.init(answered: 20, from: Self.noon.addingTimeInterval(20)))
+        #expect(report(nil).perSecond(at: later) == nil)
+        #expect(ended.perSecond(at: later) == 4)
+        #expect(underWay.perSecond(at: later) == 0.5)
+        #expect(StartReport(of: [ended, report(nil)]).perSecond(at: later) == 4)
+        #expect(StartReport(of: [ended, underWay]).perSecond(at: later) == 1)
     }
 }

@@ -1,0 +1,18 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+/// How long something is tried again.
+final class Patience: Sendable {
+    private let end: Mutex<ContinuousClock.Instant?>
+
+    /// - Parameter seconds: `nil`: without end.
+    init(_ seconds: TimeInterval?) { end = Mutex(seconds.map { .now + .seconds($0) }) }
+
+    /// At most so many seconds from now on.
+    func shorten(to seconds: TimeInterval) {
+        let sooner = ContinuousClock.now + .seconds(seconds)
+        end.withLock { $0 = $0.map { min($0, sooner) } ?? sooner }
+    }
+
+    var isOver: Bool { end.withLock { $0.map { $0 <= .now } ?? false } }
+}

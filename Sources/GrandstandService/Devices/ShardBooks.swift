@@ -1,0 +1,41 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+/// What a loop of shards has in hand, and what it knows of the database.
+final class ShardBooks: Sendable {
+    private struct State {
+        /// How many shards of each owner.
+        var held: [Int: Int] = [:]
+        /// Shards with answers that the database could not take yet.
+        var unrecorded = 0
+        var clock = LeaseClock()
+    }
+
+    private let state = Mutex(State())
+
+    /// Owners whose shards are in hand, in order.
+    var holding: [Int] { state.withLock { $0.held.keys.sorted() } }
+
+    /// Whether answers wait for the database: pushes that are made meanwhile could not be recorded either.
+    var hasUnrecorded: Bool { state.withLock { $0.unrecorded > 0 } }
+
+    func leasesOver(at now: Date) -> Date { state.withLock { $0.clock.leasesOver(at: now) } }
+
+    func answered(at now: Date, lease: TimeInterval) { state.withLock { $0.clock.answered(at: now, lease: lease) } }
+
+    func failed() { state.withLock { $0.clock.failed() } }
+
+    func hold(_ owners: [Int]) {
+        state.withLock { state in for owner in owners { state.held[owner, default: 0] += 1 } }
+    }
+
+    func release(_ owner: Int) {
+        state.withLock { state in
+            let left = (state.held[owner] ?? 1) - 1
+            state.held[owner] = left > 0 ? left : nil
+        }
+    }
+
+    func change(unrecorded change: Int) { state.withLock { $0.unrecorded += change } }
+}

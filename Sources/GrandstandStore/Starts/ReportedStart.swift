@@ -1,0 +1,73 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// A report that somebody asks for.
+struct StartQuestion: Hashable, Sendable {
+    let key: EventKey
+    let reach: AppReach
+    let outlook: StartOutlook
+}
+
+/// An audience's start as it is reported: how it stands, and what its run says of itself.
+struct ReportedStart {
+    let audience: Audience
+    let standing: StartStanding
+    let app: Int
+    /// `nil`: none was opened.
+    let run: Int?
+    let startedAt: Date?
+    let finishedAt: Date?
+    let rate: StartReport.Rate?
+    /// What was counted when the run was closed.
+    let closed: (followers: Int, ineligible: [StartForm.Ineligible: Int])?
+    let isSending: Bool
+    /// Somebody may get one who has not: it was not opened, or begins anew, or its run is not done.
+    let isLeft: Bool
+
+    /// The audiences of an event that declares a start, with their runs.
+    static func load(_ key: EventKey) -> PostgresQuery {
+        """
+        select u.bundle_id, u.environment, u.variant, u.storage_policy, u.priority, ae.id as app, \(StartStanding.columns), r.id as run,
+            r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.followers, r.too_old, r.disabled,
+            r.without_token, coalesce(cardinality(r.noted), 0) > 0 as is_sending,
+            r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
+                or \(PostgresStartStore.headOfQueue) is not null as is_left
+        from (select * from events where key = \(key.rawValue)) e
+        join event_starts s on s.event_key = e.key
+        cross join lateral (
+            select distinct bundle_id, environment from audiences where event_key = e.key offset 0) has
+        join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
+        cross join lateral (\(AudienceColumns.first(
+            of: "e.key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u
+        \(StartStanding.joins)
+        left join start_runs r on r.event_key = e.key and r.app = ae.id
+        order by u.position
+        """
+    }
+
+    init(_ row: PostgresRow) throws {
+        audience = try AudienceColumns.audience(row)
+        standing = try StartStanding(row)
+        app = try row.decode("app")
+        run = try row.decode("run")
+        startedAt = try row.decode("started_at")
+        finishedAt = try row.decode("finished_at")
+        let until: Date? = try row.decode("rate_until")
+        rate = try row.decode(Date?.self, "rate_from").map {
+            StartReport.Rate(answered: try row.decode("rate_answered"), from: $0, until: until)
+        }
+        closed = try row.decode(Int?.self, "followers").map {
+            (
+                $0,
+                [
+                    .system: try row.decode(Int?.self, "too_old") ?? 0,
+                    .disabled: try row.decode(Int?.self, "disabled") ?? 0,
+                    .noToken: try row.decode(Int?.self, "without_token") ?? 0,
+                ]
+            )
+        }
+        isSending = try row.decode("is_sending")
+        isLeft = try row.decode("is_left")
+    }
+}

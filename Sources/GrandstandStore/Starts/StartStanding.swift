@@ -1,0 +1,153 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// How an event's start stands in one app and environment, by what its event, lane and channel say now: when it may go, and
+/// what it waits for. Who sends it and who reports it decide by this.
+struct StartStanding {
+    let audience: Audience.ID
+    let topics: [String]
+    let delivery: Audience.Delivery
+    /// What is declared for this app; `nil`: nothing.
+    let declaration: StartDeclaration?
+    private(set) var isStopped: Bool
+    private var askedAt: Date?
+    private let startsAt: Date?
+    private let endsAt: Date?
+    private let isEventOver: Bool
+    private let channelID: String?
+    private let newest: (contentState: [UInt8], staleDate: Int?, relevanceScore: [UInt8]?)?
+    private let lastTimestamp: Int
+    /// The broadcast whose content its pushes show; `nil`: the declaration has one.
+    let content: UUID?
+
+    /// What is to be done with it.
+    enum Turn {
+        /// Nobody gets a start any more.
+        case close
+        /// Nothing can go before this.
+        case wait(until: Date)
+        /// Pushes may go, in this way.
+        case send(Push)
+    }
+
+    /// What the pushes of a start have in common.
+    struct Push {
+        let payload: StartPayload
+        let alerts: LocaleLookup<[UInt8]>
+        let channelID: String?
+        let timestamp: Int
+        let until: Date
+    }
+
+    /// When a start that waits for its channel, or for a content, is looked at again.
+    private static let patience: TimeInterval = 1
+
+    private var window: StartWindow? {
+        declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
+    }
+
+    /// The same once somebody asked for it.
+    func asked(at now: Date) -> StartStanding {
+        var asked = self
+        asked.askedAt = askedAt ?? now
+        asked.isStopped = false
+        return asked
+    }
+
+    /// Nobody gets a start any more, unless that is changed by hand.
+    func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
+
+    func turn(at now: Date) -> Turn {
+        guard !isOver(at: now), let declaration, let window else { return .close }
+        guard window.from <= now else { return .wait(until: window.from) }
+        let later = now.addingTimeInterval(Self.patience)
+        guard delivery == .tokens || channelID != nil else { return .wait(until: later) }
+        let payload: StartPayload
+        if let contentState = declaration.contentState {
+            payload = StartPayload(declaration, contentState: contentState)
+        } else if let newest {
+            payload = StartPayload(
+                declaration, contentState: newest.contentState, staleDate: newest.staleDate,
+                relevanceScore: newest.relevanceScore)
+        } else {
+            return .wait(until: later)
+        }
+        // Below that of every update to come, and not below that of the newest content when it shows that. What was
+        // declared gives way to the newest content that is sent to a token as it comes (`CrowdNews`), even in the
+        // same second.
+        let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
+        let timestamp = declaration.contentState == nil ? max(lastTimestamp, justNow) : justNow - 1
+        let channelID = delivery == .channel ? channelID : nil
+        // A newer content may be shorter.
+        guard
+            payload.fits(
+                declaration.alertsByLocale.values, timestamp: timestamp,
+                input: channelID.map { .channel($0) } ?? .token)
+        else { return .wait(until: later) }
+        return .send(
+            Push(
+                payload: payload, alerts: LocaleLookup(declaration.alertsByLocale), channelID: channelID,
+                timestamp: timestamp, until: window.until))
+    }
+
+    /// - Parameters:
+    ///   - isSending: pushes are under way.
+    ///   - isLeft: somebody may get one who has not.
+    func state(at now: Date, isSending: Bool, isLeft: Bool) -> StartReport.State {
+        if isStopped { return .stopped }
+        if isOver(at: now) { return .done }
+        if isSending { return .running }
+        guard let window, window.from <= now else { return .scheduled }
+        guard isLeft else { return .done }
+        if case .send = turn(at: now) { return .running }
+        return .waiting
+    }
+
+    // MARK: Reading
+
+    /// What `init` reads, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and `joins`.
+    static let columns: PostgresQuery = """
+        ae.bundle_id as start_bundle_id, ae.environment as start_environment,
+        coalesce(u.variant, '') as start_variant, e.topics, e.starts_at, e.ends_at, s.asked_at,
+        s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
+        e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
+            as is_over,
+        \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
+        coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
+        \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
+        b.stale_date as newest_stale_date, b.relevance_score
+        """
+
+    /// The lane `l` with the audience's newest content, that content `b`, and the channel `c`.
+    static let joins: PostgresQuery = """
+        left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
+        left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
+        left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
+        """
+
+    init(_ row: PostgresRow) throws {
+        audience = Audience.ID(
+            bundleID: try row.word("start_bundle_id"), environment: try row.word("start_environment"),
+            variant: try row.variant("start_variant"))
+        topics = try row.decode("topics")
+        delivery = try row.word("delivery")
+        let declaration = try row.decode(Bool.self, "is_declared") ? row.startDeclaration() : nil
+        self.declaration = declaration
+        content = try declaration?.contentState == nil ? row.decode(UUID?.self, "newest_id") : nil
+        isStopped = try row.decode("is_stopped")
+        askedAt = try row.decode("asked_at")
+        startsAt = try row.decode("starts_at")
+        endsAt = try row.decode("ends_at")
+        isEventOver = try row.decode("is_over")
+        channelID = try row.decode("channel_id")
+        lastTimestamp = try row.decode("last_timestamp")
+        newest = try row.decode(PostgresJSON?.self, "newest_content").map {
+            (
+                $0.bytes, try row.decode(Int?.self, "newest_stale_date"),
+                try row.decode(PostgresJSON?.self, "relevance_score")?.bytes
+            )
+        }
+    }
+}

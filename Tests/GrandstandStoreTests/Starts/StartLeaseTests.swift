@@ -1,0 +1,107 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Whose pushes may have been made, and whose were not.
+struct StartLeaseTests {
+    @Test func `a lease that its own replica never heard of was used for nothing, and goes again at once`() async throws
+    {
+        try await withStarts { world in
+            try await world.open()
+            let followers = [try await world.follow(), try await world.follow()]
+            let lost = try #require(try await world.claim(holding: []).first)
+            #expect(lost.members.map(\.installation) == followers)
+            #expect(try await world.claim(by: UUID(), holding: []).isEmpty)
+            let again = try #require(try await world.claim(holding: []).first)
+            #expect(again.members.map(\.installation) == followers)
+            try await world.settle(again)
+            let counts = try await world.counts()
+            #expect(counts.accepted == 2)
+            #expect(counts.unknown == 0)
+        }
+    }
+
+    @Test func `a shard in hand is not claimed again, though its lease is over`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            let shard = try #require(try await world.claim(holding: []).first)
+            world.stores.clock.advance(by: 20)
+            #expect(try await world.claim(holding: [shard.run]).isEmpty)
+            try await world.settle(shard)
+            #expect(try await world.counts().accepted == 1)
+        }
+    }
+
+    @Test func `a lease that ended while the database was away is not over at once`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            let shard = try #require(try await world.claim().first)
+            world.stores.clock.advance(by: 20)
+            let before = world.now.addingTimeInterval(-15)
+            #expect(try await world.claim(by: UUID(), leasesOver: before).isEmpty)
+            try await world.settle(shard)
+            #expect(try await world.counts().accepted == 1)
+            #expect(try await world.counts().unknown == 0)
+        }
+    }
+
+    @Test func `a run that is over is counted under a lease, and not by who dies meanwhile`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
+            try await world.follow()
+            try await world.follow(system: "16.4")
+            try await world.sendAll()
+            world.stores.clock.advance(by: 60)
+            let dead = try #require(try await world.claim(by: UUID()).first)
+            #expect(dead.closes)
+            #expect(dead.members.isEmpty)
+            #expect(try await world.claim().isEmpty)
+            var report = try await world.report()
+            #expect(report.state == .done)
+            #expect(report.counts.followers == 2)
+            world.stores.clock.advance(by: 10)
+            let closing = try #require(try await world.claim().first)
+            #expect(closing.closes)
+            try await world.settle(closing)
+            try await world.follow(system: "16.4")
+            report = try await world.report()
+            #expect(report.counts.followers == 2)
+            #expect(report.counts.ineligible[.system] == 1)
+            #expect(try await world.starts.nextDue(in: .production) == nil)
+        }
+    }
+
+    /// Registrations of tokens that change hands want the run's row.
+    @Test func `a run that is being counted is not locked`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
+            try await world.follow()
+            try await world.sendAll()
+            world.stores.clock.advance(by: 60)
+            let closing = try #require(try await world.claim().first)
+            // What is to be counted cannot be read.
+            try await world.stores.pool.transaction { connection in
+                try await connection.query("lock table starts in access exclusive mode")
+                let settling = Task { try await world.settle(closing) }
+                try await until("the count waits") {
+                    try await world.stores.count(
+                        """
+                        select count(*) as n from pg_locks where not granted and relation = 'starts'::regclass
+                            and database = (select oid from pg_database where datname = current_database())
+                        """) == 1
+                }
+                #expect(
+                    try await world.stores.count(
+                        "select count(*) as n from (select from start_runs for no key update skip locked) r") == 1)
+                return settling
+            }.value
+            #expect(try await world.starts.nextDue(in: .production) == nil)
+        }
+    }
+}

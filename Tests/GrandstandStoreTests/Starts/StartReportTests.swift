@@ -1,0 +1,98 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What people are told of a start.
+struct StartReportTests {
+    @Test func `a dry run after a stop counts who would get it`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            for _ in 0..<3 { try await world.follow() }
+            let shard = try #require(try await world.claim(shardSize: 1).first)
+            try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.settle(shard)
+            try await world.sendAll()
+            try await world.follow()
+            let stopped = try await world.report()
+            #expect(stopped.state == .stopped)
+            #expect(stopped.counts.pending == 0)
+            let dry = try await world.report("match-1", .dryRun)
+            #expect(dry.state == .stopped)
+            #expect(dry.counts.pending == 3)
+            #expect(dry.counts.followers == 4)
+            #expect(try await world.report("match-1", .asked).state == .running)
+            try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            #expect(try await world.report().state == .running)
+            #expect(try await world.counts().pending == 3)
+            #expect(try await world.sendAll().count == 3)
+        }
+    }
+
+    @Test func `a start that was asked for early runs, or waits for its channel`() async throws {
+        try await withStarts { world in
+            try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
+            try await world.follow()
+            #expect(try await world.report("match-1", .dryRun).state == .scheduled)
+            #expect(try await world.report("match-1", .asked).state == .waiting)
+            try await world.stores.provision()
+            #expect(try await world.report("match-1", .asked).state == .running)
+        }
+    }
+
+    @Test func `a start that is put off is scheduled again, whatever has gone`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            try await world.sendAll()
+            #expect(try await world.report().state == .done)
+            try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(600)))
+            try await world.sendAll()
+            #expect(try await world.report().state == .scheduled)
+            world.stores.clock.advance(by: 600)
+            #expect(try await world.report().state == .done)
+        }
+    }
+
+    @Test func `a rate tells of those who followed in time, not of late ones`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            try await world.follow()
+            try await world.settle(try #require(try await world.claim(shardSize: 1).first))
+            world.stores.clock.advance(by: 4)
+            #expect(try await world.report().perSecond(at: world.now) == 0.25)
+            try await world.sendAll()
+            #expect(try await world.report().perSecond(at: world.now) == 0.5)
+            world.stores.clock.advance(by: 3_600)
+            let late = try await world.follow()
+            try await world.queue(late)
+            #expect(try await world.sendAll() == [late])
+            let report = try await world.report()
+            #expect(report.finishedAt == world.now)
+            #expect(report.perSecond(at: world.now) == 0.5)
+        }
+    }
+
+    @Test func `whoever counts sees all of a moment, while shards are settled`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            for _ in 0..<60 { try await world.follow() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await world.sendAll(shardSize: 2) }
+                var pending = 60
+                while pending > 0 {
+                    let counts = try await world.counts()
+                    #expect(counts.followers == 60)
+                    #expect(counts.accepted + counts.pending == 60)
+                    pending = counts.pending
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
