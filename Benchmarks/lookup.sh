@@ -4,6 +4,7 @@
 # core 0, in turn; wrk has core 1, with PostgreSQL. Needs wrk and nginx-light (Debian packages).
 # GRANDSTAND: a program that is built already.
 #     EVENTS=200000 ROUNDS=3 SECONDS_EACH=5 CONNECTIONS=64 CHANGES=1000
+# LIST: a list's query instead of one event, "topic=team:7" (one event of 200) or "limit=50"; without FastAPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
@@ -29,6 +30,10 @@ mkdir "$work/keys"
 sql -v events="$EVENTS" -f Benchmarks/LookupBenchmark/events.sql
 secret=$("$ours" keys create --name phones --scope lookup --app com.example.Stadium)
 path=/v1/lookup/com.example.Stadium/production/match-$((EVENTS / 2))
+if [ -n "${LIST:-}" ]; then
+    path="/v1/lookup/com.example.Stadium/production?$LIST"
+    unset ALTERNATIVE_PYTHON
+fi
 
 memory() { awk -v field="$1:" '$1 == field { printf "%d", $2 / 1024 }' "/proc/$2/status"; }
 reachable() { for _ in $(seq 600); do curl -sfo /dev/null "$@" && return; sleep 0.1; done; echo "no answer: $*" >&2; exit 1; }
@@ -40,8 +45,8 @@ reachable -H "$authorization" "http://127.0.0.1:18080$path"
 sleep 5
 resident=$(memory VmRSS "$grandstand")
 
-mkdir -p "$work/www$(dirname "$path")"
-curl -sH "$authorization" "http://127.0.0.1:18080$path" >"$work/www$path"
+mkdir -p "$work/www$(dirname "${path%%\?*}")"
+curl -sH "$authorization" "http://127.0.0.1:18080$path" >"$work/www${path%%\?*}"
 cat >"$work/nginx.conf" <<CONF
 worker_processes 1; daemon off; pid $work/nginx.pid; error_log $work/nginx.log; user $(id -un);
 events { worker_connections 1024; }

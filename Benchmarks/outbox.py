@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The outbox from outside: the built server and simulator, each a process, a throw-away PostgreSQL, and the limits.
 
-    Benchmarks/outbox.sh saturday|audiences|sustained|growth|bloat [name=value ...]
+    Benchmarks/outbox.sh saturday|audiences|sustained|growth|bloat|peer [name=value ...]
 
-Standard library only; psql and h2load do what stands beside us.
+Standard library only, but for peer (ALTERNATIVE_PYTHON: a Python with fastapi, uvicorn, asyncpg, httpx[http2] and pyjwt); psql and h2load do what stands beside us.
 """
-import base64, concurrent.futures, http.client, json, os, pathlib, re, signal, statistics, subprocess, sys, tempfile
-import threading, time
+import base64, concurrent.futures, contextlib, http.client, json, os, pathlib, re, signal, socket, statistics, subprocess
+import sys, tempfile, threading, time
 
 BINARY = os.environ["GRANDSTAND"]
 TARGET = os.environ["TARGET"]
@@ -417,6 +417,61 @@ def sustained(folder, lanes=5000, rate=2000, seconds=120, callers=50):
         stage.stop()
 
 
+def peer(folder, lanes=1000, rate=2000, seconds=10, callers=50):
+    """Ours and OutboxBenchmark/alternative.py, in turn on one database, offered the same updates."""
+    python = os.environ.get("ALTERNATIVE_PYTHON") or sys.exit("peer: set ALTERNATIVE_PYTHON")
+    here = pathlib.Path(__file__).parent / "OutboxBenchmark"
+    stage = Stage(folder, GRANDSTAND_LANE_INTERVAL="0")
+    try:
+        keys = [f"match-{n}" for n in range(lanes)]
+        stage.open_events(["com.example.goal"], keys, lambda key: [audience("com.example.goal")])
+        clear()
+        subprocess.run([PSQL, TARGET, "-Xq", "-v", "ON_ERROR_STOP=1", "-f", here / "alternative.sql"], check=True)
+        port = free_port()
+        environment = {
+            **os.environ, "DSN": dsn(), "HOST": stage.hosts["production"], "CA": stage.hosts["ca"], "TEAM": TEAM,
+            "KEY_FILE": f"{folder}/apns/AuthKey_{TEAM}.p8", "SECRET": stage.key, "TOPIC": "com.example.goal"}
+        other = subprocess.Popen(
+            [python, "-m", "uvicorn", "--app-dir", here, "alternative:app", "--port", str(port), "--log-level", "error",
+             "--no-access-log"], env=environment)
+        stage.processes.append(other)
+        for _ in range(100):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            time.sleep(0.1)
+        own = stage.ports[0]
+        for name, at, table in (("grandstand", own, "deliveries"), ("by hand", port, "peer_messages")) * 2:
+            stage.ports[0] = at
+            print(f"{name}:", flush=True)
+            began = time.time()
+            offer(stage, folder, keys, rate, seconds, callers)
+            wait(f"select not exists (select from {table} where settled_at is null)", 300)
+            took = time.time() - began
+            states = sql(f"select state, count(*) from {table} group by 1 order by 1").replace("\n", ", ")
+            count = int(sql(f"select count(*) from {table}"))
+            times = ("select extract(epoch from d.settled_at - b.accepted_at) as s from deliveries d join broadcasts b "
+                     "on b.id = d.broadcast_id" if table == "deliveries" else
+                     "select extract(epoch from settled_at - accepted_at) as s from peer_messages")
+            p50, p99 = sql(f"select round(1000 * percentile_cont(0.5) within group (order by s)), "
+                           f"round(1000 * percentile_cont(0.99) within group (order by s)) from ({times}) t").split("|")
+            print(f"  {count / took:.0f} updates/s until the last was settled ({states}); p50 {p50} ms, p99 {p99} ms", flush=True)
+            sql("delete from deliveries; delete from broadcasts; delete from peer_messages")
+    finally:
+        stage.stop()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def dsn():
+    """The database as asyncpg reads it."""
+    parts = dict(part.split("=", 1) for part in TARGET.split())
+    return f"postgresql:///{parts['dbname']}?host={parts['host']}&user={parts['user']}"
+
+
 def fill(lanes):
     """Events with lanes and channels that have nothing to send, as a season leaves them."""
     sql(f"""begin; set local session_replication_role = replica;
@@ -483,7 +538,7 @@ def bloat(folder, deliveries=1000000, lanes=5000):
 
 
 def main():
-    scenario = {f.__name__: f for f in (saturday, audiences, sustained, growth, bloat)}.get(sys.argv[1] if sys.argv[1:] else "")
+    scenario = {f.__name__: f for f in (saturday, audiences, sustained, growth, bloat, peer)}.get(sys.argv[1] if sys.argv[1:] else "")
     if not scenario:
         sys.exit(__doc__)
     options = dict(pair.split("=", 1) for pair in sys.argv[2:])

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The outbox under load: the release build of the server and the simulator, a throw-away PostgreSQL that flushes as it
 # should, and beside them h2load and plain SQL.
-#     Benchmarks/outbox.sh saturday|audiences|sustained|growth|bloat [name=value ...]
+#     Benchmarks/outbox.sh saturday|audiences|sustained|growth|bloat|peer [name=value ...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}

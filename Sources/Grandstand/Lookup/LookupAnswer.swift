@@ -22,18 +22,20 @@ package enum LookupAnswer: Sendable, Hashable {
 
 extension LookupEntry: JSONWritable {
     package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("eventKey", eventKey.rawValue)
-            object.member("channelId", delivery == .channel ? channelID : nil)
-            // Apps of before know no other delivery, and look up none of its events.
-            if delivery != .channel { object.member("delivery", delivery.rawValue) }
-            if let variant { object.member("variant", variant.rawValue) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            if let contentState { object.member("contentState", raw: contentState) }
-            if let timestamp { object.member("timestamp", timestamp) }
-        }
+        json.object { object in write(members: &object) }
+    }
+
+    func write(members object: inout JSONWriter) {
+        object.member("eventKey", eventKey.rawValue)
+        object.member("channelId", delivery == .channel ? channelID : nil)
+        // Apps of before know no other delivery, and look up none of its events.
+        if delivery != .channel { object.member("delivery", delivery.rawValue) }
+        if let variant { object.member("variant", variant.rawValue) }
+        object.member("storagePolicy", storagePolicy.rawValue)
+        object.member("state", state.rawValue)
+        object.member("startsAt", startsAt)
+        object.member("endsAt", endsAt)
+        if let contentState { object.member("contentState", raw: contentState) }
+        if let timestamp { object.member("timestamp", timestamp) }
     }
 }

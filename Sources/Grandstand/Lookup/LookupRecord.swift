@@ -17,12 +17,14 @@ package struct LookupRecord: Sendable, Hashable {
     /// When it was over for this audience: its own end may come before the event's.
     package var endedAt: Date?
     package var cancelledAt: Date?
+    /// What lists say of the event; `nil` where they leave it out.
+    package var listing: EventListing?
 
     package init(
         topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
         delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
         endedAt: Date? = nil,
-        cancelledAt: Date? = nil, variant: Variant? = nil
+        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil
     ) {
         self.topic = topic
         self.environment = environment
@@ -35,16 +37,22 @@ package struct LookupRecord: Sendable, Hashable {
         self.firstUpdateAt = firstUpdateAt
         self.endedAt = endedAt
         self.cancelledAt = cancelledAt
+        self.listing = listing
     }
 
     /// What a lookup of the event with this key answers at `now`.
-    package func answer(of key: EventKey, now: Date) -> LookupAnswer {
-        let state = Event.State(
+    package func answer(of key: EventKey, now: Date) -> LookupAnswer { LookupAnswer(entry(of: key, now: now)) }
+
+    /// The audience of the event with this key as it is at `now`.
+    package func entry(of key: EventKey, now: Date) -> LookupEntry {
+        LookupEntry(
+            eventKey: key, state: state(now: now), storagePolicy: storagePolicy, channelID: channelID,
+            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant)
+    }
+
+    package func state(now: Date) -> Event.State {
+        Event.State(
             startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt, cancelledAt: cancelledAt, now: now)
-        return LookupAnswer(
-            LookupEntry(
-                eventKey: key, state: state, storagePolicy: storagePolicy, channelID: channelID, startsAt: startsAt,
-                endsAt: endsAt, delivery: delivery, variant: variant))
     }
 }
 
@@ -53,8 +61,13 @@ extension [LookupRecord] {
     ///
     /// - Parameter variant: `nil`: the audience without one, else the first.
     package func first(topic: String, in environment: APNsEnvironment, _ variant: Variant?) -> LookupRecord? {
+        first(of: variant) { $0.environment == environment && $0.topic == topic }
+    }
+
+    /// The same among those that `isOfApp`.
+    func first(of variant: Variant?, where isOfApp: (LookupRecord) -> Bool = { _ in true }) -> LookupRecord? {
         var first: Int?
-        for index in indices where self[index].environment == environment && self[index].topic == topic {
+        for index in indices where isOfApp(self[index]) {
             if self[index].variant == variant { return self[index] }
             if first == nil { first = index }
         }

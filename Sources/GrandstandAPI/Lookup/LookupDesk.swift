@@ -6,15 +6,16 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers the lookups that memory can answer: a key, an event and a channel that are known. It decides nothing else:
+/// Answers the lookups that memory can answer: a key, an event and a channel that are known, or a list that was asked for
+/// before. It decides nothing else:
 /// whatever is out of the ordinary, every refusal too, goes the usual way, so there is one place for those.
 package struct LookupDesk: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
     private let uses: any KeyUseRecorder
     private let limits: RateLimits
-    private let foundOne: @Sendable (Duration) -> Void
-    private let foundNothingNew: @Sendable (Duration) -> Void
+    private let ofOne: Meters
+    private let ofList: Meters
     private let headers: StandingHeaders
     private let now: @Sendable () -> Date
     private let dates = HTTPDates()
@@ -29,8 +30,26 @@ package struct LookupDesk: Sendable {
         self.limits = limits
         self.headers = headers
         self.now = now
-        foundOne = metrics.answers(method: "GET", path: LookupRoutes.path, status: 200)
-        foundNothingNew = metrics.answers(method: "GET", path: LookupRoutes.path, status: 304)
+        ofOne = Meters(metrics, LookupRoutes.path)
+        ofList = Meters(metrics, LookupRoutes.listPath)
+    }
+
+    /// The times of a route's answers.
+    private struct Meters: Sendable {
+        let found: @Sendable (Duration) -> Void
+        let notModified: @Sendable (Duration) -> Void
+
+        init(_ metrics: any OperationMetrics, _ path: String) {
+            found = metrics.answers(method: "GET", path: path, status: 200)
+            notModified = metrics.answers(method: "GET", path: path, status: 304)
+        }
+    }
+
+    private struct Finding {
+        let body: LookupBody
+        let freshness: LookupReplica.Freshness
+        let key: APIKey
+        let meters: Meters
     }
 
     /// The answer to a request without a body; `nil`: not for here.
@@ -39,33 +58,40 @@ package struct LookupDesk: Sendable {
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
             let fields = Fields(head.headers), let secret = Gate.bearer(fields.authorization)
         else { return nil }
-        guard let known = find(head.uri, secret), case .found(let body) = known.answer else { return nil }
+        guard let finding = find(head.uri, secret) else { return nil }
         let now = now()
-        let standing = limits.take(known.key.id, for: LookupRoutes.access, at: now)
+        let standing = limits.take(finding.key.id, for: LookupRoutes.access, at: now)
         // The router says no.
         if let standing, standing.isExhausted { return nil }
-        uses.used(known.key.id, at: now)
-        let isNotModified = fields.ifNoneMatch.map(body.tag.matches) ?? false
-        defer { (isNotModified ? foundNothingNew : foundOne)(ContinuousClock.now - started) }
+        uses.used(finding.key.id, at: now)
+        let isNotModified = fields.ifNoneMatch.map(finding.body.tag.matches) ?? false
+        let meters = finding.meters
+        defer { (isNotModified ? meters.notModified : meters.found)(ContinuousClock.now - started) }
         return LookupResponse(
-            body: body, freshness: known.freshness, isNotModified: isNotModified, standing: standing,
+            body: finding.body, freshness: finding.freshness, isNotModified: isNotModified, standing: standing,
             headers: headers.bytes, date: dates.text(at: now))
     }
 
-    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart, with `?variant=` or nothing behind it. No bundle ID, key or
-    /// variant has a percent-encoded character: those go the usual way, as any other query does.
-    private func find(
-        _ uri: String, _ secret: Substring
-    ) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness, key: APIKey)? {
+    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart, with `?variant=` or nothing behind it; or a list's, as it
+    /// was asked for before. No bundle ID, key or variant has a percent-encoded character: those go the usual way, as any
+    /// other query does.
+    private func find(_ uri: String, _ secret: Substring) -> Finding? {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
+        guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
-            let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
-            let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
-            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil, key.covers(bundleID),
-            let known = replica.known(topic: bundleID.topic, in: environment, eventKey, variant: variant)
+            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil, key.covers(bundleID)
         else { return nil }
-        return (known.answer, known.freshness, key)
+        if parts.count == 5 {
+            return replica.knownList(uri).map {
+                Finding(body: $0.body, freshness: $0.freshness, key: key, meters: ofList)
+            }
+        }
+        guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
+            let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
+            let known = replica.known(topic: bundleID.topic, in: environment, eventKey, variant: variant),
+            case .found(let body) = known.answer
+        else { return nil }
+        return Finding(body: body, freshness: known.freshness, key: key, meters: ofOne)
     }
 
     /// The last part of a path without its query, and the variant that is asked for; `nil`: the query has something else.

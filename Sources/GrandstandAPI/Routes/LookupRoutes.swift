@@ -17,6 +17,7 @@ struct LookupRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, Self.path, Self.access, query: ["include", "variant"], lookup),
+            list,
             // It reads only, and strangers have its keys: what they send is not stored.
             Route(
                 .post, "/v1/lookup/:bundleId/:environment", Self.access, query: ["variant"], keepsAnswers: false, batch),
@@ -145,7 +146,7 @@ extension HTTPField.Name {
 
 extension QueryParameters {
     /// The variant that is asked for; `nil`: none.
-    fileprivate func variant() throws(Problem) -> Variant? {
+    func variant() throws(Problem) -> Variant? {
         try read("variant", Variant.rule, Variant.init(rawValue:))
     }
 }

@@ -64,6 +64,9 @@ final class LookupMarks: Sendable {
         count.load(ordering: .acquiring) > 0 && state.withLock { $0.marks[key] != nil }
     }
 
+    /// Whether no event is marked.
+    var areAllRead: Bool { count.load(ordering: .acquiring) == 0 }
+
     /// For a reading that begins now.
     func reading() -> Reading { state.withLock { Reading(made: $0.made, at: .now) } }
 
@@ -104,6 +107,15 @@ final class LookupMarks: Sendable {
             group.cancelAll()
             return isRead
         }
+    }
+
+    /// Waits until memory has all that was changed when this is called, as long as patience has it.
+    ///
+    /// - Returns: as `areRead`, of all events.
+    func areAllRead() async -> Bool {
+        guard !areAllRead else { return true }
+        for key in state.withLock({ Array($0.marks.keys) }) where !(await areRead(of: key)) { return false }
+        return true
     }
 
     private func wait(for key: EventKey, _ number: Int) async -> Bool {

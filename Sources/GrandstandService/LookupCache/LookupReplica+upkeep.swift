@@ -106,6 +106,7 @@ extension LookupReplica: Service {
             state.withLock { state in
                 state.records[key] = records[key]
                 state.readMeanwhile?[key] = records[key] ?? []
+                lists.put(key, records[key] ?? [])
             }
         }
     }
@@ -171,8 +172,13 @@ extension LookupReplica: Service {
             backlog.withLock { $0.endReading(complete: false) }
             throw error
         }
+        var indexes = LookupLists.indexes(of: records)
         let count = state.withLock { state in
-            for (key, newer) in state.readMeanwhile ?? [:] { records[key] = newer.isEmpty ? nil : newer }
+            for (key, newer) in state.readMeanwhile ?? [:] {
+                records[key] = newer.isEmpty ? nil : newer
+                LookupLists.put(key, newer, into: &indexes)
+            }
+            lists.replace(with: indexes)
             state.readMeanwhile = nil
             state.confirmedAt = moment
             // What is replaced is given back after the lock.

@@ -70,6 +70,8 @@ package final class LookupReplica: Sendable {
     let backlog = Mutex(LookupBacklog())
     let state: Mutex<State>
     let marks: LookupMarks
+    /// Written under the lock of `state`, with it.
+    let lists = LookupLists()
     private let events: any EventStore
 
     package init(
@@ -196,6 +198,9 @@ package final class LookupReplica: Sendable {
     /// Seconds; memory has read a change within one.
     private static let toldFor: TimeInterval = 1
 
+    /// How far memory can be believed at `now`.
+    func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
+
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
         guard let confirmedAt else { return .unknown }
         let age = now.timeIntervalSince(confirmedAt)
@@ -204,7 +209,7 @@ package final class LookupReplica: Sendable {
     }
 
     /// Neither memory nor the database can be asked now.
-    private static let unread = Problem(
+    static let unread = Problem(
         .storeUnavailable,
         "This server has not read the events from the database, or could not for too long. Try again in a moment, or "
             + "another server; `grandstand doctor` tells what is wrong with the database.",

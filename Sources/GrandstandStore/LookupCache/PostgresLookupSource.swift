@@ -51,7 +51,8 @@ package struct PostgresLookupSource: LookupSource {
 
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
-        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id
+        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id,
+        case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
     /// An event without audiences is one row, so that pages know how far they came.
@@ -85,18 +86,28 @@ package struct PostgresLookupSource: LookupSource {
         var records: [EventKey: [LookupRecord]] = [:]
         // Few apps have many events: their names are kept once.
         var topics: Set<String> = []
+        var listings: (key: EventKey, listing: EventListing?)?
         for row in rows {
             guard let read = try row.decode(String?.self, "topic") else { continue }
             let topic = topics.insert(read).memberAfterInsert
-            records[try row.word("key"), default: []].append(
+            let key: EventKey = try row.word("key")
+            // The audiences of an event stand together, and share it.
+            if listings?.key != key { listings = (key, try listing(row)) }
+            records[key, default: []].append(
                 LookupRecord(
                     topic: topic, environment: try row.word("environment"),
                     storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
                     delivery: try row.word("delivery"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
-                    cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant")))
+                    cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant"),
+                    listing: listings?.listing))
         }
         return records
+    }
+    /// What lists say of a row's event; `nil` for one that is over.
+    private static func listing(_ row: PostgresRow) throws -> EventListing? {
+        guard let name = try row.decode(String?.self, "name") else { return nil }
+        return EventListing(name: name, kind: try row.decode("kind"), topics: try row.topics())
     }
 }

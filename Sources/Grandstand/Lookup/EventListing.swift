@@ -1,0 +1,21 @@
+/// What a list for apps says of an event beside what a lookup says: its audiences' records share it.
+package final class EventListing: Sendable, Hashable {
+    package let name: String
+    package let kind: String?
+    package let topics: [Topic]
+
+    package init(name: String, kind: String? = nil, topics: [Topic] = []) {
+        self.name = name
+        self.kind = kind
+        self.topics = topics
+    }
+
+    package static func == (one: EventListing, other: EventListing) -> Bool {
+        one === other || one.name == other.name && one.kind == other.kind && one.topics == other.topics
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(topics)
+    }
+}

@@ -1,0 +1,32 @@
+internal import FoundationEssentials
+
+extension LookupIndex {
+    /// Where an event stands in a list: by its beginning, those that do not say it last.
+    package struct Place: Sendable, Hashable, Comparable {
+        /// Seconds since 1970, or infinity.
+        let startsAt: TimeInterval
+        let key: EventKey
+
+        init(startsAt: Date?, key: EventKey) {
+            self.startsAt = startsAt?.timeIntervalSince1970 ?? .infinity
+            self.key = key
+        }
+
+        package static func < (one: Place, other: Place) -> Bool {
+            (one.startsAt, one.key.rawValue) < (other.startsAt, other.key.rawValue)
+        }
+
+        /// As a cursor says it, exactly, in characters that a query may have.
+        package var text: String { "\(startsAt.bitPattern).\(key)" }
+
+        /// Reads what `text` wrote; `nil` for anything else.
+        package init?(text: String) {
+            guard let separator = text.firstIndex(of: "."), let bits = UInt64(text[..<separator]),
+                !Double(bitPattern: bits).isNaN,
+                let key = EventKey(rawValue: String(text[text.index(after: separator)...]))
+            else { return nil }
+            startsAt = Double(bitPattern: bits)
+            self.key = key
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package import FoundationEssentials
+
+/// What lists for apps are read from: the events of one app and environment that may be followed, by their beginning, all
+/// of them and those of each topic.
+package struct LookupIndex: Sendable {
+    /// Places in their order, and a number that is another one after each change of what stands there.
+    private struct Line {
+        var places: [Place] = []
+        var version = 0
+    }
+
+    /// The records of this app's audiences, in the order of their declaration.
+    private var records: [EventKey: [LookupRecord]] = [:]
+    private var all = Line()
+    private var byTopic: [Topic: Line] = [:]
+    /// How many changes there were.
+    private var changes = 0
+
+    package init() {}
+
+    /// Of many events at once, each with its records.
+    package init(_ events: [EventKey: [LookupRecord]]) {
+        for (key, found) in events {
+            let records = Self.followable(found)
+            guard let first = records.first, let listing = first.listing else { continue }
+            self.records[key] = records
+            let place = Place(startsAt: first.startsAt, key: key)
+            all.places.append(place)
+            for topic in listing.topics { byTopic[topic, default: Line()].places.append(place) }
+        }
+        changes = 1
+        all = Line(places: all.places.sorted(), version: changes)
+        byTopic = byTopic.mapValues { Line(places: $0.places.sorted(), version: changes) }
+    }
+
+    package var isEmpty: Bool { records.isEmpty }
+
+    /// Another number after each change of what a list with this topic may say; `nil`: of all events.
+    package func version(of topic: Topic?) -> Int {
+        guard let topic else { return all.version }
+        return byTopic[topic]?.version ?? 0
+    }
+
+    // MARK: Changing
+
+    /// The event has these records now; none: it is gone.
+    package mutating func put(_ key: EventKey, _ found: [LookupRecord]) {
+        let new = Self.followable(found)
+        let old = records[key] ?? []
+        guard new != old else { return }
+        records[key] = new.isEmpty ? nil : new
+        changes += 1
+        let oldPlace = old.first.map { Place(startsAt: $0.startsAt, key: key) }
+        let newPlace = new.first.map { Place(startsAt: $0.startsAt, key: key) }
+        Self.move(in: &all, from: oldPlace, to: newPlace, changes)
+        let oldTopics = Set(old.first?.listing?.topics ?? [])
+        let newTopics = Set(new.first?.listing?.topics ?? [])
+        for topic in oldTopics.union(newTopics) {
+            var line = byTopic.removeValue(forKey: topic) ?? Line()
+            Self.move(
+                in: &line, from: oldTopics.contains(topic) ? oldPlace : nil,
+                to: newTopics.contains(topic) ? newPlace : nil, changes)
+            // A topic without events has version 0 again, as it had when nobody had used it: both lists are empty.
+            if !line.places.isEmpty { byTopic[topic] = line }
+        }
+    }
+
+    private static func move(in line: inout Line, from old: Place?, to new: Place?, _ version: Int) {
+        line.version = version
+        guard old != new else { return }
+        if let old {
+            let index = line.places.partitioningIndex { $0 >= old }
+            if index < line.places.count, line.places[index] == old { line.places.remove(at: index) }
+        }
+        if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
+    }
+
+    /// Those of the records that lists may have: what is over is not followed.
+    private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
+        records.filter { $0.listing != nil && $0.endedAt == nil && $0.cancelledAt == nil }
+    }
+
+    // MARK: Reading
+
+    /// One part of a list.
+    package struct Part: Sendable {
+        package var items: [(key: EventKey, record: LookupRecord)]
+        /// The last place, if there are more.
+        package var next: Place?
+        /// When the clock alone may change the answer.
+        package var changesAt: Date?
+
+        package init(items: [(key: EventKey, record: LookupRecord)], next: Place? = nil, changesAt: Date? = nil) {
+            self.items = items
+            self.next = next
+            self.changesAt = changesAt
+        }
+    }
+
+    /// The events that `query` asks for, as they are at `now`.
+    package func part(_ query: LookupListQuery, now: Date) -> Part {
+        let line = query.topic.map { byTopic[$0] ?? Line() } ?? all
+        let places = line.places
+        var index = 0
+        if let from = query.from { index = places.partitioningIndex { $0.startsAt >= from.timeIntervalSince1970 } }
+        if let after = query.after { index = max(index, places.partitioningIndex { $0 > after }) }
+        let isBounded = query.from != nil || query.to != nil
+        let end = query.to?.timeIntervalSince1970 ?? .infinity
+        let first = places.partitioningIndex { $0.startsAt > now.timeIntervalSince1970 }
+        let changesAt = first < places.count ? places[first].startsAt : .infinity
+        var part = Part(items: [], changesAt: changesAt.isFinite ? Date(timeIntervalSince1970: changesAt) : nil)
+        var last: Place?
+        while index < places.count {
+            let place = places[index]
+            index += 1
+            if isBounded, place.startsAt >= end { break }
+            guard let record = record(place.key, query, now) else { continue }
+            if part.items.count == query.limit {
+                part.next = last
+                break
+            }
+            part.items.append((place.key, record))
+            last = place
+        }
+        return part
+    }
+
+    private func record(_ key: EventKey, _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
+        guard let records = records[key], let record = records.first(of: query.variant) else { return nil }
+        guard let wanted = query.state else { return record }
+        return (record.state(now: now) == .live) == (wanted == .live) ? record : nil
+    }
+}
+
+extension Array {
+    /// The first index whose element is in the second part of an array that `isSecond` parts in two.
+    fileprivate func partitioningIndex(_ isSecond: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isSecond(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,27 @@
+package import FoundationEssentials
+
+/// One part of a list as apps read it.
+package struct LookupList: JSONWritable {
+    private let part: LookupIndex.Part
+    private let now: Date
+
+    package init(part: LookupIndex.Part, now: Date) {
+        self.part = part
+        self.now = now
+    }
+
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.name("items")
+            object.array(part.items) { json, item in
+                json.object { object in
+                    item.record.entry(of: item.key, now: now).write(members: &object)
+                    object.member("name", item.record.listing?.name)
+                    object.member("kind", item.record.listing?.kind)
+                    object.member("topics", (item.record.listing?.topics ?? []).map(\.rawValue))
+                }
+            }
+            object.member("nextCursor", part.next?.text)
+        }
+    }
+}

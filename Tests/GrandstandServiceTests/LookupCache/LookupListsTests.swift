@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// Bodies of lists in memory: true for as long as they are answered.
+struct LookupListsTests {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let app = LookupLists.App(topic: "com.example.goal", environment: .production)
+
+    private static func record(_ channelID: String, topic: String, startsAt: Date? = nil) throws -> LookupRecord {
+        LookupRecord(
+            topic: app.topic, environment: app.environment, storagePolicy: .noMessageStored, channelID: channelID,
+            startsAt: startsAt, listing: EventListing(name: "Match", topics: [try #require(Topic(rawValue: topic))]))
+    }
+
+    private static func key(_ text: String) throws -> EventKey { try #require(EventKey(rawValue: text)) }
+
+    private static func text(_ body: LookupBody?) -> String? { body.map { String(decoding: $0.bytes, as: UTF8.self) } }
+
+    @Test func `a body is answered again until something that it may say has changed`() throws {
+        let lists = LookupLists()
+        lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
+        let query = LookupListQuery(topic: Topic(rawValue: "team:a"))
+        #expect(lists.known("a", ownChanges: 0, now: Self.now) == nil)
+        let body = lists.body("a", Self.app, query, ownChanges: 0, now: Self.now)
+        #expect(
+            Self.text(body)
+                == #"{"items":[{"eventKey":"derby","channelId":"one","storagePolicy":"noMessageStored","state":"scheduled","#
+                + #""startsAt":null,"endsAt":null,"name":"Match","kind":null,"topics":["team:a"]}],"nextCursor":null}"#)
+        #expect(lists.known("a", ownChanges: 0, now: Self.now) == body)
+        // Of another topic, or another app: nothing it says. This process's own changes are asked for again.
+        lists.put(try Self.key("final"), [try Self.record("two", topic: "team:b")])
+        #expect(lists.known("a", ownChanges: 1, now: Self.now) == body)
+        lists.put(try Self.key("derby"), [try Self.record("three", topic: "team:a")])
+        #expect(lists.known("a", ownChanges: 1, now: Self.now) == nil)
+        let newer = lists.body("a", Self.app, query, ownChanges: 1, now: Self.now)
+        #expect(Self.text(newer)?.contains("three") == true)
+        lists.put(try Self.key("derby"), [])
+        let empty = lists.body("a", Self.app, query, ownChanges: 2, now: Self.now)
+        #expect(Self.text(empty) == #"{"items":[],"nextCursor":null}"#)
+    }
+
+    @Test func `the clock changes a body, too`() throws {
+        let lists = LookupLists()
+        lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a", startsAt: Self.now + 60)])
+        let body = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
+        #expect(lists.known("a", ownChanges: 0, now: Self.now + 59) == body)
+        #expect(lists.known("a", ownChanges: 0, now: Self.now + 60) == nil)
+        let live = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now + 60)
+        #expect(Self.text(live)?.contains(#""state":"live""#) == true)
+    }
+
+    @Test func `what everything was read to takes the place of all that was known`() throws {
+        let lists = LookupLists()
+        lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
+        _ = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
+        lists.replace(with: LookupLists.indexes(of: [try Self.key("final"): [try Self.record("two", topic: "team:a")]]))
+        #expect(lists.known("a", ownChanges: 0, now: Self.now) == nil)
+        let body = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
+        #expect(Self.text(body)?.contains("derby") == false)
+        #expect(Self.text(body)?.contains("final") == true)
+    }
+}
