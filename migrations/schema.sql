@@ -27,6 +27,7 @@ CREATE TYPE public.audit_action AS ENUM (
     'event.created',
     'event.changed',
     'event.cancelled',
+    'event.reopened',
     'event.expired',
     'start.requested',
     'start.stopped',
@@ -698,6 +699,10 @@ CREATE TABLE public.events (
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     expired_at timestamp with time zone,
     topics text[] DEFAULT '{}'::text[] NOT NULL,
+    channels_open_before integer,
+    defaults json,
+    reopened_at timestamp with time zone,
+    CONSTRAINT events_channels_open_before_check CHECK ((channels_open_before >= 0)),
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
 );
 

@@ -34,7 +34,7 @@ extension BroadcastRequest {
             fields.fault("dismissalDate", "dismissalDate goes with an end only.")
         }
         let request = BroadcastRequest(
-            payload: payload, priority: priority(&fields),
+            payload: payload, priority: fields.priority("priority"),
             expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
             apnsExpiration: fields.integer("apnsExpiration", in: 0...Int(Int32.max) * 2),
             sendAt: fields.date("sendAt"))
@@ -42,15 +42,6 @@ extension BroadcastRequest {
             fields.fault("apnsExpiration", "apnsExpiration and expiresIn exclude each other; send one of them.")
         }
         return request
-    }
-
-    private static func priority(_ fields: inout JSONFields) -> APNsPriority? {
-        guard let value = fields.value("priority") else { return nil }
-        guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
-            fields.fault("priority", "1, 5 or 10 was expected.")
-            return nil
-        }
-        return priority
     }
 }
 

@@ -12,6 +12,8 @@ struct Acceptance {
         var isOver: Bool
         /// Of an event: something was sent for it before.
         var isStarted = false
+        /// Of an event: what its messages have that say nothing themselves.
+        var defaults = EventDefaults()
         /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
         var lanes: [Int]
     }
@@ -45,6 +47,8 @@ struct Acceptance {
     private(set) var outgoing = Outgoing()
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
+    /// What promoted broadcasts go with, their events' defaults included.
+    private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameter lanes: every lane of the targets, in order of their IDs.
     init(targets: [BroadcastTarget: TargetState], lanes: [Lane], now: Date) {
@@ -60,6 +64,9 @@ struct Acceptance {
         let id = UUID.drawn()
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
+        var intake = intake
+        // What waits has its event's defaults as they are when its time comes.
+        if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake,
@@ -69,17 +76,21 @@ struct Acceptance {
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
             event: intake.request.payload.event, acceptedAt: now, sendAt: sendAt, isScheduled: sendAt != nil,
-            deliveries: sendAt == nil ? enqueue(id, decided, intake).withCrowdsJoined : [],
+            deliveries: sendAt == nil ? enqueue(id, decided, intake.target).withCrowdsJoined : [],
             warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
     /// Sends a broadcast that was accepted earlier for now.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
-        _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
+        let decided = try decide(scheduled.intake, at: now, plan)
+        promoted[scheduled.id] = decided.request.payload
+        _ = enqueue(scheduled.id, decided, scheduled.intake.target)
     }
 
     /// What goes to which lanes, by their places.
-    private typealias Decision = (plan: DeliveryPlan, items: [(place: Int, item: DeliveryPlan.Item)])
+    private typealias Decision = (
+        request: BroadcastRequest, plan: DeliveryPlan, items: [(place: Int, item: DeliveryPlan.Item)]
+    )
 
     private func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
@@ -98,7 +109,8 @@ struct Acceptance {
         guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, reachesFenced != true else {
             throw intake.target.over
         }
-        let plan = try plan(intake.request, audiences(of: open), time)
+        let request = intake.request.filled(by: target.defaults, at: time)
+        let plan = try plan(request, audiences(of: open), time)
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
         let items = plan.items.flatMap { item in
             (byAudience[item.audience.id] ?? []).map { place in
@@ -106,7 +118,7 @@ struct Acceptance {
             }
         }
         if items.contains(where: { lanes[$0.0].kind.isCrowd }) { try plan.refuseWhatNoTokenTakes() }
-        return (plan, items)
+        return (request, plan, items)
     }
 
     /// Whom lanes are for, in their order: a crowd has its audience's channel beside it, or stands alone.
@@ -117,17 +129,17 @@ struct Acceptance {
             + places.filter { lanes[$0].kind.isCrowd }.map { lanes[$0].audience }.filter { seen.insert($0.id).inserted }
     }
 
-    private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
+    private mutating func enqueue(_ id: UUID, _ decided: Decision, _ target: BroadcastTarget) -> [Delivery] {
         let plan = decided.plan
         payloads[id] = plan.payload
         let deliveries = decided.items.compactMap { place, item -> Delivery? in
-            lanes[place].accept(LaneMessage(id, plan, item, asked: intake.request.priority), at: now)
+            lanes[place].accept(LaneMessage(id, plan, item, asked: decided.request.priority), at: now)
             accepted.append((place, id))
             return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
         }
         if plan.payload.event == .end {
-            endIfOver(intake.target)
-        } else if let key = intake.target.eventKey, targets[intake.target]?.isStarted == false {
+            endIfOver(target)
+        } else if let key = target.eventKey, targets[target]?.isStarted == false {
             startedEvents.insert(key.rawValue)
         }
         return deliveries
