@@ -27,6 +27,7 @@ CREATE TYPE public.audit_action AS ENUM (
     'event.created',
     'event.changed',
     'event.cancelled',
+    'event.reopened',
     'event.expired',
     'start.requested',
     'start.stopped',
@@ -349,7 +350,7 @@ declare
 begin
     -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
     select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
-    where c.bundle_id = new.bundle_id and c.environment = new.environment
+    where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
         and c.id <> new.id and c.channel_id is not null
     order by c.created_at desc limit 1;
     if found then
@@ -528,7 +529,12 @@ CREATE TABLE public.audiences (
     storage_policy public.storage_policy NOT NULL,
     "position" integer NOT NULL,
     lane bigint NOT NULL,
-    delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL
+    delivery public.audience_delivery DEFAULT 'channel'::public.audience_delivery NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
+    priority smallint,
+    CONSTRAINT audiences_check CHECK (((variant = ''::text) OR (delivery = 'channel'::public.audience_delivery))),
+    CONSTRAINT audiences_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
+    CONSTRAINT audiences_variant_check CHECK ((variant ~ '^[A-Za-z0-9._:-]{0,32}$'::text))
 );
 
 CREATE TABLE public.crowds (
@@ -568,10 +574,13 @@ UNION ALL
             audiences.storage_policy,
             audiences."position",
             audiences.lane,
-            audiences.delivery
+            audiences.delivery,
+            audiences.variant,
+            audiences.priority
            FROM public.audiences
           WHERE ((audiences.event_key = c.event_key) AND (audiences.bundle_id = ae.bundle_id) AND (audiences.environment = ae.environment))
-         OFFSET 0) u);
+          ORDER BY (audiences.variant <> ''::text), audiences."position"
+         LIMIT 1) u);
 
 CREATE TABLE public.audit_log (
     id bigint NOT NULL,
@@ -624,6 +633,7 @@ CREATE TABLE public.broadcasts (
     lane bigint,
     start json,
     shown boolean DEFAULT false NOT NULL,
+    by_variant json,
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_check1 CHECK (((lane IS NULL) OR ((event_key IS NULL) AND (channel IS NULL)))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -651,6 +661,7 @@ CREATE TABLE public.channels (
     examine_at timestamp with time zone,
     confirmed_at timestamp with time zone,
     deletion_confirmed boolean DEFAULT false NOT NULL,
+    variant text DEFAULT ''::text NOT NULL,
     CONSTRAINT channels_channel_id_check CHECK (((length(channel_id) >= 1) AND (length(channel_id) <= 1024))),
     CONSTRAINT channels_check CHECK (((state = ANY (ARRAY['creating'::public.channel_state, 'failed'::public.channel_state, 'deleted'::public.channel_state])) OR (channel_id IS NOT NULL))),
     CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL))),
@@ -755,6 +766,10 @@ CREATE TABLE public.events (
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
     expired_at timestamp with time zone,
     topics text[] DEFAULT '{}'::text[] NOT NULL,
+    channels_open_before integer,
+    defaults json,
+    reopened_at timestamp with time zone,
+    CONSTRAINT events_channels_open_before_check CHECK ((channels_open_before >= 0)),
     CONSTRAINT events_key_check CHECK ((key ~ '^[A-Za-z0-9._:-]{1,128}$'::text))
 );
 
@@ -820,9 +835,12 @@ CREATE TABLE public.lanes (
     kind public.lane_kind DEFAULT 'channel'::public.lane_kind NOT NULL,
     shard_due_at timestamp with time zone,
     token bytea,
+    variant text DEFAULT ''::text NOT NULL,
+    priority smallint,
     CONSTRAINT lanes_check CHECK (((kind = ANY (ARRAY['crowd'::public.lane_kind, 'infrequent'::public.lane_kind])) OR (shard_due_at IS NULL))),
     CONSTRAINT lanes_check1 CHECK (((kind = ANY (ARRAY['channel'::public.lane_kind, 'token'::public.lane_kind])) OR (due_at IS NULL))),
     CONSTRAINT lanes_check2 CHECK (((kind = 'token'::public.lane_kind) = (token IS NOT NULL))),
+    CONSTRAINT lanes_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT lanes_token_check CHECK (((length(token) >= 1) AND (length(token) <= 512)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
@@ -1108,7 +1126,7 @@ ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_lane_key UNIQUE (lane);
 
 ALTER TABLE ONLY public.audiences
-    ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment);
+    ADD CONSTRAINT audiences_pkey PRIMARY KEY (event_key, bundle_id, environment, variant);
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
@@ -1253,7 +1271,7 @@ CREATE INDEX broadcasts_scheduled_of_event ON public.broadcasts USING btree (eve
 
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
-CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, storage_policy, created_at) WHERE (event_key IS NOT NULL);
+CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, variant, storage_policy, created_at) WHERE (event_key IS NOT NULL);
 
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
@@ -1263,7 +1281,7 @@ CREATE INDEX channels_listed ON public.channels USING btree (bundle_id, environm
 
 CREATE INDEX channels_live ON public.channels USING btree (state, bundle_id, environment) WHERE (state <> 'deleted'::public.channel_state);
 
-CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
+CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment, variant) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
 
@@ -1323,11 +1341,11 @@ CREATE INDEX webhooks_listed ON public.webhooks USING btree (created_at, id);
 
 CREATE TRIGGER announce_keys AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, scopes, bundle_id, apps, revoked_at, expires_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.announce_subject('keys');
 
-CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
+CREATE TRIGGER announce_lookup AFTER INSERT OR DELETE OR UPDATE OF event_key, bundle_id, environment, variant, "position", storage_policy, lane, delivery ON public.audiences FOR EACH ROW EXECUTE FUNCTION public.announce_audience();
 
 CREATE TRIGGER announce_lookup AFTER UPDATE OF state, channel_id ON public.channels FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.channel_id IS DISTINCT FROM new.channel_id))) EXECUTE FUNCTION public.announce_channel();
 
-CREATE TRIGGER announce_lookup AFTER UPDATE ON public.events FOR EACH ROW WHEN ((((((old.starts_at IS DISTINCT FROM new.starts_at) OR (old.ends_at IS DISTINCT FROM new.ends_at)) OR (old.first_update_at IS DISTINCT FROM new.first_update_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.cancelled_at IS DISTINCT FROM new.cancelled_at))) EXECUTE FUNCTION public.announce_event();
+CREATE TRIGGER announce_lookup AFTER UPDATE ON public.events FOR EACH ROW WHEN (((((((((old.name IS DISTINCT FROM new.name) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.topics IS DISTINCT FROM new.topics)) OR (old.starts_at IS DISTINCT FROM new.starts_at)) OR (old.ends_at IS DISTINCT FROM new.ends_at)) OR (old.first_update_at IS DISTINCT FROM new.first_update_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.cancelled_at IS DISTINCT FROM new.cancelled_at))) EXECUTE FUNCTION public.announce_event();
 
 CREATE TRIGGER announce_lookup AFTER UPDATE OF channel, fenced_at ON public.lanes FOR EACH ROW WHEN (((old.channel IS DISTINCT FROM new.channel) OR ((old.fenced_at IS NULL) <> (new.fenced_at IS NULL)))) EXECUTE FUNCTION public.announce_lane();
 

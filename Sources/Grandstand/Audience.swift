@@ -50,7 +50,7 @@ package struct Audience: Sendable, Hashable {
     /// An audience's channel as its organiser sees it.
     package struct ChannelStatus: Sendable, Hashable {
         package enum State: String, Sendable, Hashable, CaseIterable {
-            /// `channelsOpenAt` has not come yet.
+            /// The time at which channels open has not come yet; it is `nextAttemptAt`.
             case waiting
             /// Asked of Apple, or about to be.
             case pending
@@ -71,7 +71,7 @@ package struct Audience: Sendable, Hashable {
         package init(channel: Channel?, channelsOpenAt: Date?, now: Date) {
             guard let channel else {
                 let held = channelsOpenAt.map { $0 > now } ?? false
-                self.init(state: held ? .waiting : .pending)
+                self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
                 return
             }
             let state: State =

@@ -25,8 +25,8 @@ package struct ChannelTenure: Sendable, Hashable {
         package var channelsOpenAt: Date?
         package var startsAt: Date?
         package var endsAt: Date?
-        /// When its newest message was accepted, was sent, or will be; asked for only once the event could be closed
-        /// without an `end`.
+        /// When its newest message was accepted, was sent, or will be, or when it was opened again; asked for only once the
+        /// event could be closed without an `end`.
         package var lastMessageAt: Date?
         /// When it ended or was cancelled.
         package var overAt: Date?
@@ -51,6 +51,14 @@ package struct ChannelTenure: Sendable, Hashable {
         }
         let signs = [course.channelsOpenAt, course.startsAt, course.lastMessageAt].compactMap { $0 }
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
+    }
+
+    /// When an event that holds a channel still should not have needed it any more: its `end` was to come, or its channel
+    /// to be deleted.
+    ///
+    /// - Parameter retireAt: until when the channel of an event that is over is kept; `nil`: its retirement has not begun.
+    package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {
+        course.overAt == nil ? course.endsAt ?? closes(course) : retireAt
     }
 
     /// When a channel of an event gives its place back, if its organiser sends an `end` at `endsAt` and nothing

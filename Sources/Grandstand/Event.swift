@@ -10,6 +10,9 @@ package struct EventSpecification: Sendable, Hashable {
     package var endsAt: Date?
     /// Channels are created at this time instead of at once.
     package var channelsOpenAt: Date?
+    /// Seconds before `startsAt` at which channels are created, so that a fixture that moves takes that with it; not
+    /// together with `channelsOpenAt`.
+    package var channelsOpenBefore: Int?
     package var audiences: [Audience]
     /// JSON object text, kept as written.
     package var metadata: [UInt8]?
@@ -17,13 +20,17 @@ package struct EventSpecification: Sendable, Hashable {
     package var topics: [Topic]
     /// The push that starts its activity; `nil`: none does.
     package var start: StartDeclaration?
+    /// Of its messages.
+    package var defaults: EventDefaults
 
     package static let maximumTopics = 200
+    /// A year: beyond it a season's channels are open from its declaration.
+    package static let maximumOpenBefore = 31_536_000
 
     package init(
         key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
-        channelsOpenAt: Date? = nil, audiences: [Audience], metadata: [UInt8]? = nil, topics: [Topic] = [],
-        start: StartDeclaration? = nil
+        channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: [UInt8]? = nil,
+        topics: [Topic] = [], start: StartDeclaration? = nil, defaults: EventDefaults = EventDefaults()
     ) {
         self.key = key
         self.name = name
@@ -31,16 +38,24 @@ package struct EventSpecification: Sendable, Hashable {
         self.startsAt = startsAt
         self.endsAt = endsAt
         self.channelsOpenAt = channelsOpenAt
+        self.channelsOpenBefore = channelsOpenBefore
         self.audiences = audiences
         self.metadata = metadata
         self.topics = topics
         self.start = start
+        self.defaults = defaults
+    }
+
+    /// When channels are created; `nil`: at once.
+    package var opensAt: Date? {
+        guard let channelsOpenBefore, let startsAt else { return channelsOpenAt }
+        return startsAt.addingTimeInterval(-Double(channelsOpenBefore))
     }
 
     /// Whether the event is declared to go on after `now`: its end is to come, or, when it says none, its beginning.
     package func reaches(beyond now: Date) -> Bool {
         if let endsAt { return endsAt > now }
-        return [startsAt, channelsOpenAt].contains { $0.map { $0 > now } ?? false }
+        return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
     }
 }
 
@@ -71,10 +86,10 @@ package struct Event: Sendable, Hashable {
         /// Before `startsAt`, and nothing was sent yet.
         case scheduled
         case live
-        /// An `end` was accepted: final. Or the clock closed it, since neither an `end` nor anything else came: it lives
-        /// again when its end is moved into the future.
+        /// An `end` was accepted, until that is withdrawn or the event is opened again. Or the clock closed it, since neither
+        /// an `end` nor anything else came: it lives again when its end is moved into the future, too.
         case ended
-        /// Deleted by its organiser. Final.
+        /// Deleted by its organiser, until it is opened again.
         case cancelled
 
         /// Whether the event takes no more broadcasts.

@@ -174,7 +174,7 @@ package struct API: Sendable {
                 apps: d.apps, store: d.reconciliations, desk: d.reconciliationOperations, limits: d.reconciliationLimits
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
-            EventRoutes(apps: d.apps, events: d.events, now: d.now).routes,
+            EventRoutes(apps: d.apps, events: d.events, tenure: d.tenure, now: d.now).routes,
             StartRoutes(apps: d.apps, events: d.events, starts: d.starts, now: d.now).routes,
             BroadcastRoutes(
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now

@@ -68,12 +68,13 @@ extension EventSpecification {
     /// An event with one audience, live when its first update comes.
     package static func sample(
         _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
-        channelsOpenAt: Date? = nil, audiences: [Audience]? = nil, metadata: String? = nil
+        channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience]? = nil,
+        metadata: String? = nil, defaults: EventDefaults = EventDefaults()
     ) throws -> EventSpecification {
         EventSpecification(
             key: try .sample(key), name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
-            channelsOpenAt: channelsOpenAt, audiences: try audiences ?? [.sample()],
-            metadata: metadata.map { Array($0.utf8) })
+            channelsOpenAt: channelsOpenAt, channelsOpenBefore: channelsOpenBefore,
+            audiences: try audiences ?? [.sample()], metadata: metadata.map { Array($0.utf8) }, defaults: defaults)
     }
 }
 

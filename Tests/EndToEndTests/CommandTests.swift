@@ -56,6 +56,32 @@ struct CommandTests {
         }
     }
 
+    @Test func `an event opens its channels before it begins, is called off with an end, and taken back`() async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let start = Date(timeIntervalSinceNow: 3_600).formatted(.iso8601)
+            let put = try await grandstand(
+                stage, "event", "put", "derby", "--starts-at", start, "--channels-open-before", "7200", "--defaults",
+                #"{"staleAfter": 300}"#)
+            #expect(put.exitCode == 0, "\(put.text)")
+            let event = try await stage.api("GET", "/v1/events/derby").json
+            #expect(event["channelsOpenBefore"]?.int == 7_200 && event["defaults"]?["staleAfter"]?.int == 300)
+            // The other way to say it takes its place.
+            let moved = try await grandstand(stage, "event", "put", "derby", "--channels-open-at", start)
+            #expect(moved.exitCode == 0, "\(moved.text)")
+            #expect(try await grandstand(stage, "event", "cancel", "derby", "--end").exitCode == 0)
+            let ends = try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items ?? []
+            #expect(ends.map { $0["event"]?.string } == ["end"])
+            let reopened = try await grandstand(
+                stage, "event", "reopen", "derby", "--audience", "\(Stage.bundleID):development")
+            #expect(reopened.exitCode == 0)
+            #expect(reopened.text.contains("kept") && reopened.text.contains("warnings"))
+            let overdue = try await grandstand(stage, "event", "list", "--overdue", "--json")
+            #expect(overdue.text.contains(#""items":[]"#))
+        }
+    }
+
     @Test func `a refusal names the fields, wrong JSON the place, wrong usage the option`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -65,6 +65,15 @@ struct ChannelTenureTests {
         #expect(tenure.closes(course(starts: 100, opens: 200)) == hours(248))
     }
 
+    @Test
+    func `an event is overdue from the end it declared on; without one, from when the clock should have closed it`() {
+        #expect(tenure.overdueSince(course(ends: 2, last: 5)) == hours(2))
+        #expect(tenure.overdueSince(course(starts: 1, last: 5)) == hours(53))
+        // Over: from when its channel was to be deleted.
+        #expect(tenure.overdueSince(course(ends: 2, over: 3)) == nil)
+        #expect(tenure.overdueSince(course(ends: 2, over: 3), retireAt: hours(7)) == hours(7))
+    }
+
     @Test func `a place comes free when nothing holds it any more`() {
         func frees(
             _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,

@@ -9,6 +9,10 @@ package struct FakeEvents: EventStore {
     package var find: @Sendable (EventKey) throws -> Event? = { _ in throw Unasked() }
     package var list: @Sendable (EventFilter, PageRequest) throws -> Page<Event> = { _, _ in throw Unasked() }
     package var save: Save = { _, _, _ in throw Unasked() }
+    package var end: @Sendable (EventKey, _ sendsEnd: Bool, AppReach) throws -> Void = { _, _, _ in throw Unasked() }
+    package var takeBack: @Sendable (EventKey, [AudienceSelector]?, AppReach) throws -> Reopening = { _, _, _ in
+        throw Unasked()
+    }
     /// Asked for names, with or without the newest content.
     package var look: @Sendable (Set<LookupName>, _ contentState: Bool) async throws -> [LookupName: LookupEntry] = {
         _, _ in throw Unasked()
@@ -24,9 +28,12 @@ package struct FakeEvents: EventStore {
     package func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
         try list(filter, page)
     }
-    package func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
-        throw Unasked()
-    }
+    package func cancel(
+        _ key: EventKey, sendingEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws { try end(key, sendingEnd, reach) }
+    package func reopen(
+        _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Reopening { try takeBack(key, audiences, reach) }
     package func lookups(
         of names: Set<LookupName>, contentState: Bool, now: Date
     ) async throws -> [LookupName: LookupEntry] { try await look(names, contentState) }

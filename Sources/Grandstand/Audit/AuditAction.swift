@@ -20,6 +20,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case eventCreated = "event.created"
     case eventChanged = "event.changed"
     case eventCancelled = "event.cancelled"
+    /// Its end, or its cancellation, was taken back.
+    case eventReopened = "event.reopened"
     /// Its end was never sent; the server closed it long after `endsAt`.
     case eventExpired = "event.expired"
     /// An event's start was asked for now, or to go on.

@@ -28,10 +28,12 @@ extension Lane {
     }
 
     /// An update that gave way to what was withdrawn was accepted and never sent: it waits in its place again.
-    private mutating func sendAfterAll(at now: Date) {
+    ///
+    /// One that was tried, and has a message after it by now, would come with too low a timestamp.
+    mutating func sendAfterAll(at now: Date) {
         guard fencedAt == nil, closedAt == nil,
             let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),
-            messages[index].expiresAt > now
+            messages[index].expiresAt > now, messages[index].timestamp.map({ $0 == lastTimestamp }) ?? true
         else { return }
         messages[index].state = unsent
         messages[index].settledAt = nil

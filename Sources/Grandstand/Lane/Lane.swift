@@ -151,15 +151,18 @@ package struct Lane: Sendable, Hashable {
 
     /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
     /// fresh alert does not, for people would miss the alert, until a crowd's has gone to everybody: who did not take it
-    /// does not hold up newer state for the others. Nor does an `end`; nor what is under way. A start neither gives way nor
-    /// is given way to. What has expired is not sent.
+    /// does not hold up newer state for the others. Nor does what is under way. A start neither gives way nor is given way
+    /// to. An `end` that was taken back, so that its lane is not fenced, is not sent, nor is it repeated. What has expired
+    /// is not sent.
     mutating func giveWay(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
                 messages[index].settle(.expired, at: now)
-            } else if index != newest, !message.isEnd, !message.isStart,
+            } else if message.isEnd, fencedAt == nil {
+                messages[index].settle(.cancelled, at: now)
+            } else if index != newest, !message.isStart,
                 !message.rings(at: now) || message.fanOut?.isSwept ?? false
             {
                 messages[index].settle(.superseded, at: now)

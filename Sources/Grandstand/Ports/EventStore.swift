@@ -18,10 +18,23 @@ package protocol EventStore: Sendable {
 
     func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event>
 
-    /// Cancels the event: nothing more is sent, its channels retire.
+    /// Cancels the event: nothing more is sent, its channels retire. One that is over stays as it is.
     ///
+    /// - Parameter sendsEnd: whether a last `end` is sent before that, in place of what waits, to all who can be reached.
     /// - Throws: `event-not-found`, `forbidden`.
-    func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
+    func cancel(
+        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws
+
+    /// Takes the end or the cancellation of an event back: it takes broadcasts again, with the channels that still exist,
+    /// and what it starts goes on. An `end` that waits is withdrawn; where one may have left, the newest content is sent
+    /// once more, for devices that were offline. One that is not over stays as it is.
+    ///
+    /// - Parameter audiences: only these; `nil`: all, also those that had got an `end` of their own.
+    /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event lacks.
+    func reopen(
+        _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Reopening
 
     /// What lookups of these names answer; a name that is not known is missing.
     ///
@@ -71,14 +84,17 @@ package struct EventFilter: Sendable, Hashable {
     package var from: Date?
     /// Events that start before this.
     package var to: Date?
+    /// Only events that hold a channel which by this they should not need any more.
+    package var overdueBy: ChannelTenure?
     /// Only events within it.
     package var reach: AppReach
 
     package init(
         state: Event.State? = nil, kind: String? = nil, bundleID: BundleID? = nil, from: Date? = nil, to: Date? = nil,
-        within reach: AppReach = .all
+        overdueBy: ChannelTenure? = nil, within reach: AppReach = .all
     ) {
         self.reach = reach
+        self.overdueBy = overdueBy
         self.state = state
         self.kind = kind
         self.bundleID = bundleID

@@ -39,15 +39,21 @@ extension Request {
     ///
     /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
     ///
-    /// - Parameter fallback: stands in for no body at all, where every field may be left out.
-    func json(upTo limit: Int = Route.standardBodyLimit, orIfEmpty fallback: String? = nil) async throws -> JSONValue {
+    /// - Parameters:
+    ///   - fallback: stands in for no body at all, where every field may be left out.
+    ///   - mediaTypes: what it may say it is; the first is advised.
+    func json(
+        upTo limit: Int = Route.standardBodyLimit, orIfEmpty fallback: String? = nil,
+        as mediaTypes: [String] = ["application/json"]
+    ) async throws -> JSONValue {
         if let fallback, headers[.contentLength].map({ $0 == "0" }) ?? (headers[.transferEncoding] == nil) {
             return try JSONValue(parsing: Array(fallback.utf8))
         }
         let mediaType = headers[.contentType]?.split(separator: ";").first?.lowercased()
             .trimmingPrefix { $0 == " " }
-        guard let mediaType, String(mediaType).filter({ $0 != " " }) == "application/json" else {
-            throw Problem(.unsupportedMediaType, "Send the body as Content-Type: application/json.")
+        guard let mediaType, mediaTypes.contains(String(mediaType).filter { $0 != " " }) else {
+            throw Problem(
+                .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes.joined(separator: " or ")).")
         }
         return try JSONValue(parsing: try await bytes(upTo: limit))
     }

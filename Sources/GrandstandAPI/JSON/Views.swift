@@ -78,6 +78,7 @@ extension Event: JSONWritable {
             object.member("startsAt", specification.startsAt)
             object.member("endsAt", specification.endsAt)
             object.member("channelsOpenAt", specification.channelsOpenAt)
+            object.member("channelsOpenBefore", specification.channelsOpenBefore)
             object.name("audiences")
             object.array(zip(specification.audiences, channels)) { writer, pair in
                 writer.object { audience in
@@ -93,6 +94,7 @@ extension Event: JSONWritable {
             object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
             object.member("topics", specification.topics.map(\.rawValue))
             object.member("start", specification.start)
+            object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
         }

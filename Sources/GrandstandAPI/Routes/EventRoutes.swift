@@ -7,16 +7,20 @@ internal import Hummingbird
 struct EventRoutes: Sendable {
     let apps: any AppStore
     let events: any EventStore
+    /// How long events hold their channels.
+    let tenure: ChannelTenure
     let now: @Sendable () -> Date
 
     var routes: [Route] {
         [
             Route(.put, "/v1/events/:key", .scope(.organise), put),
+            Route(.patch, "/v1/events/:key", .scope(.organise), patch),
             Route(
                 .get, "/v1/events", .scope(.organise),
-                query: ["limit", "cursor", "state", "kind", "bundleId", "from", "to"], list),
+                query: ["limit", "cursor", "state", "kind", "bundleId", "from", "to", "overdue"], list),
             Route(.get, "/v1/events/:key", .scope(.organise), get),
-            Route(.delete, "/v1/events/:key", .scope(.organise), delete),
+            Route(.delete, "/v1/events/:key", .scope(.organise), query: ["end"], delete),
+            Route(.post, "/v1/events/:key/reopen", .scope(.organise), reopen),
         ]
     }
 
@@ -35,7 +39,7 @@ struct EventRoutes: Sendable {
         let filter = EventFilter(
             state: try query.choice("state"), kind: query["kind"],
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
-            to: try query.date("to"), within: context.reach)
+            to: try query.date("to"), overdueBy: try query.flag("overdue") ? tenure : nil, within: context.reach)
         let part = try query.page()
         if let bundleID = filter.bundleID {
             try context.requireCover(of: bundleID)
@@ -51,8 +55,19 @@ struct EventRoutes: Sendable {
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         try await events.cancel(
-            try context.eventKey(), within: context.reach, by: context.actor, now: now())
+            try context.eventKey(), sendingEnd: try context.query.flag("end"), within: context.reach, by: context.actor,
+            now: now())
         return .noContent
+    }
+
+    private func reopen(_ request: Request, _ context: APIContext) async throws -> Response {
+        let key = try context.eventKey()
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+        let audiences = fields.selectors("audiences")
+        try fields.finish()
+        return .json(
+            try await events.reopen(
+                key, audiences: audiences, within: context.reach, by: context.actor, now: now()))
     }
 }
 
@@ -64,17 +79,19 @@ extension EventSpecification {
         let kind = fields.text("kind", maximum: 64)
         let startsAt = fields.date("startsAt")
         let endsAt = fields.date("endsAt")
-        let channelsOpenAt = fields.date("channelsOpenAt")
+        let (channelsOpenAt, channelsOpenBefore) = Self.opening(&fields, startsAt: startsAt)
         let metadata = fields.object("metadata")
         if let startsAt, let endsAt, endsAt < startsAt { fields.fault("endsAt", "endsAt is before startsAt.") }
         let audiences = Self.audiences(&fields)
         let topics = fields.topics()
         let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
+        let defaults = Self.defaults(&fields)
         try fields.finish()
         try start?.requireFit()
         self.init(
             key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
-            audiences: audiences, metadata: metadata, topics: topics, start: start)
+            channelsOpenBefore: channelsOpenBefore, audiences: audiences, metadata: metadata, topics: topics,
+            start: start, defaults: defaults)
     }
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience] {

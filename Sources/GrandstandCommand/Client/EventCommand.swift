@@ -5,7 +5,7 @@ internal import Grandstand
 struct EventCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Events of a running server.",
-        subcommands: [List.self, Get.self, Put.self, Cancel.self])
+        subcommands: [List.self, Get.self, Put.self, Cancel.self, Reopen.self])
 
     private static let columns = ["key", "state", "name", "kind", "startsAt", "endsAt"]
 
@@ -18,10 +18,12 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "Only events of this app.") var app: String?
         @Option(help: "Only events that start at or after this time (RFC 3339).") var from: String?
         @Option(help: "Only events that start before this time (RFC 3339).") var to: String?
+        @Flag(help: "Only events that hold a channel which they should not need any more.") var overdue = false
 
         func run() async throws {
             let query: [(name: String, value: String?)] = [
                 ("state", state), ("kind", kind), ("bundleId", app), ("from", from), ("to", to),
+                ("overdue", overdue ? "true" : nil),
             ]
             client.show(
                 try await client.call("GET", "/v1/events", query: page.query + query), EventCommand.columns)
@@ -57,12 +59,20 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "RFC 3339.") var startsAt: String?
         @Option(help: "RFC 3339.") var endsAt: String?
         @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
+        @Option(help: "The same in seconds before the start, which it moves with.") var channelsOpenBefore: Int?
+        @Option(help: "What its messages have that say nothing themselves, a JSON object: priority, staleAfter, …")
+        var defaults: String?
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
         private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
         private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
 
-        func validate() throws { _ = try audiences() }
+        func validate() throws {
+            _ = try audiences()
+            if channelsOpenAt != nil, channelsOpenBefore != nil {
+                throw ValidationError("--channels-open-at and --channels-open-before exclude each other.")
+            }
+        }
 
         /// The members of each audience, `nil` for those it has not.
         private func audiences() throws -> [[String?]] {
@@ -77,6 +87,7 @@ struct EventCommand: AsyncParsableCommand {
 
         func run() async throws {
             let metadata = try metadata.map { try json("--metadata", $0) }
+            let defaults = try defaults.map { try json("--defaults", $0) }
             let answer = try await client.change("/v1/events/\(encoded(key))", without: Self.readOnly) { draft in
                 draft.set("audiences", raw: draft["audiences"].map(Self.declared))
                 try further.apply(to: &draft)
@@ -84,7 +95,12 @@ struct EventCommand: AsyncParsableCommand {
                 draft.set("kind", kind)
                 draft.set("startsAt", startsAt)
                 draft.set("endsAt", endsAt)
+                // One of the two takes the other's place.
+                if channelsOpenBefore != nil { draft.set("channelsOpenAt", raw: Array("null".utf8)) }
+                if channelsOpenAt != nil { draft.set("channelsOpenBefore", raw: Array("null".utf8)) }
                 draft.set("channelsOpenAt", channelsOpenAt)
+                draft.set("channelsOpenBefore", channelsOpenBefore)
+                draft.set("defaults", raw: defaults)
                 draft.set("metadata", raw: metadata)
                 draft.set(
                     "audiences", ["bundleId", "environment", "storagePolicy", "variant", "delivery"],
@@ -107,7 +123,35 @@ struct EventCommand: AsyncParsableCommand {
             abstract: "Cancels an event and retires its channels.", aliases: ["delete"])
         @OptionGroup var client: ClientOptions
         @Argument(help: "The event key.") var key: String
+        @Flag(help: "Send a last end first, so that no activity stays on a lock screen.") var end = false
 
-        func run() async throws { _ = try await client.call("DELETE", "/v1/events/\(encoded(key))") }
+        func run() async throws {
+            _ = try await client.call(
+                "DELETE", "/v1/events/\(encoded(key))", query: [("end", end ? "true" : nil)])
+        }
+    }
+
+    struct Reopen: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Takes an event's end or cancellation back.",
+            discussion: "It says which audiences have their channels still, and warns of what cannot be taken back.")
+        @OptionGroup var client: ClientOptions
+        @Argument(help: "The event key.") var key: String
+        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT; may be repeated. All of them without it.")
+        var audience: [String] = []
+
+        private static let form = "BUNDLE:ENVIRONMENT"
+
+        func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
+
+        func run() async throws {
+            var draft = Draft()
+            draft.set(
+                "audiences", ["bundleId", "environment"],
+                of: try audience.map { try parts("--audience", $0, Self.form) })
+            client.show(
+                try await client.call("POST", "/v1/events/\(encoded(key))/reopen", body: draft.bytes),
+                EventCommand.columns)
+        }
     }
 }

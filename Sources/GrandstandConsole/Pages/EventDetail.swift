@@ -31,7 +31,7 @@ struct EventDetail: ConsolePage {
         kind = specification.kind
         startsAt = specification.startsAt.map { Moment($0) }
         endsAt = specification.endsAt.map { Moment($0) }
-        channelsOpenAt = specification.channelsOpenAt.map { Moment($0) }
+        channelsOpenAt = specification.opensAt.map { Moment($0) }
         updatedAt = Moment(event.updatedAt)
         audiences = zip(specification.audiences, event.channels).map { AudienceRow($0, $1) }
         broadcasts = page.items.map(BroadcastRow.init)
@@ -45,7 +45,8 @@ struct EventDetail: ConsolePage {
     /// What its organiser may do; once it is over, take back what was not sent: the end, too.
     private static func commands(_ event: Event, _ broadcasts: [Broadcast]) -> [Command] {
         let key = event.specification.key
-        var commands: [Command] = event.state.isOver ? [] : [.sendUpdate(key), .sendEnd(key), .cancelEvent(key)]
+        var commands: [Command] =
+            event.state.isOver ? [.reopenEvent(key)] : [.sendUpdate(key), .sendEnd(key), .cancelEvent(key)]
         if let waiting = broadcasts.first(where: \.isWithdrawable) {
             commands.append(.withdraw(waiting.id.uuidString.lowercased()))
         }

@@ -47,6 +47,10 @@ struct Command: Sendable, Equatable {
         Command("Cancel the event and retire its channels", ["event", "cancel", key.rawValue])
     }
 
+    static func reopenEvent(_ key: EventKey) -> Command {
+        Command("Take the end back: the event goes on", ["event", "reopen", key.rawValue])
+    }
+
     static func sendUpdate(_ key: EventKey) -> Command {
         Command("Send an update", ["broadcast", "send", key.rawValue, "--content-state", "@state.json"])
     }

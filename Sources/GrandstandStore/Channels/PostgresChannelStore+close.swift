@@ -5,9 +5,10 @@ internal import Postgres
 
 /// Events that the clock closes, for their organiser sends neither an `end` nor anything else.
 extension PostgresChannelStore {
-    /// When the newest message of an event `e` came or went; null: none did.
+    /// When the newest message of an event `e` came or went, or it was opened again; null: none did.
     private static let lastSent: PostgresQuery = """
         greatest(
+            e.reopened_at,
             (select accepted_at from broadcasts where event_key = e.key order by accepted_at desc, id desc limit 1),
             (select max(b.send_at) from (select lane from audiences where event_key = e.key offset 0) u
                 cross join lateral (select newest_broadcast from lanes where id = u.lane offset 0) l
@@ -18,6 +19,19 @@ extension PostgresChannelStore {
     static let lastMessage: PostgresQuery = """
         greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
         """
+
+    /// The condition on an event `e`: it holds a channel that it should not need (`ChannelTenure.overdueSince`).
+    static func isOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
+        let holds: PostgresQuery = "event_key is not null and state in \(Channel.State.sql(.countsAgainstQuota))"
+        return """
+            (e.key in (select event_key from channels where \(holds)) and case when \(isOver)
+                then exists (
+                    select from (select * from channels where event_key = e.key offset 0) c
+                    where \(holds) and c.retire_at <= \(now))
+                else coalesce(e.ends_at, greatest(e.created_at, e.channels_open_at, e.starts_at, \(lastMessage))
+                    + make_interval(secs => \(tenure.quietAfter))) <= \(now) end)
+            """
+    }
 
     /// Closes the events that are overdue, and fences their lanes.
     ///
@@ -42,10 +56,10 @@ extension PostgresChannelStore {
                 update events e set ended_at = \(now), expired_at = \(now), updated_at = \(now)
                 where e.ended_at is null and e.cancelled_at is null and e.key = any(array(
                     select e.key from (
-                        select key, \(overdue)::timestamptz as silent_since from events
+                        select key, reopened_at, \(overdue)::timestamptz as silent_since from events
                         where ended_at is null and cancelled_at is null and ends_at <= \(overdue)
                         union all
-                        select key, \(quiet)::timestamptz from events
+                        select key, reopened_at, \(quiet)::timestamptz from events
                         where ended_at is null and cancelled_at is null and ends_at is null
                             and greatest(starts_at, channels_open_at, created_at) <= \(quiet)
                     ) e

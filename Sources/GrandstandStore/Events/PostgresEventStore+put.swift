@@ -61,20 +61,44 @@ extension PostgresEventStore {
     ) async throws -> Written {
         let rows = try await connection.query(
             """
-            insert into events as e (key, name, kind, starts_at, ends_at, channels_open_at, metadata, created_at,
-                updated_at)
-            values (\(specification.key.rawValue), \(specification.name), \(specification.kind),
-                \(specification.startsAt), \(specification.endsAt), \(specification.channelsOpenAt),
-                \(specification.metadata.map(PostgresJSON.init(bytes:))), \(now), \(now))
-            on conflict (key) do update set name = excluded.name, kind = excluded.kind,
-                starts_at = excluded.starts_at, ends_at = excluded.ends_at,
-                channels_open_at = excluded.channels_open_at, metadata = excluded.metadata,
-                updated_at = excluded.updated_at
+            insert into events as e (key, \(declared), created_at, updated_at)
+            values (\(specification.key.rawValue), \(values(specification)), \(now), \(now))
+            on conflict (key) do update set (\(declared)) = (\(declaredAnew)), updated_at = excluded.updated_at
             where e.ended_at is null and e.cancelled_at is null
             returning xmax = 0 as created
             """)
         guard let row = rows.first else { return .over }
         return try row.decode(Bool.self, "created") ? .created : .changed
+    }
+
+    /// The columns of an event's own row that its organiser declares.
+    private static let declared: PostgresQuery = """
+        name, kind, starts_at, ends_at, channels_open_at, channels_open_before, metadata, defaults
+        """
+
+    private static let declaredAnew: PostgresQuery = """
+        excluded.name, excluded.kind, excluded.starts_at, excluded.ends_at, excluded.channels_open_at,
+        excluded.channels_open_before, excluded.metadata, excluded.defaults
+        """
+
+    /// Their values, in this order.
+    private static func values(_ specification: EventSpecification) -> PostgresQuery {
+        let defaults = specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
+        return """
+            \(specification.name)::text, \(specification.kind)::text, \(specification.startsAt)::timestamptz,
+                \(specification.endsAt)::timestamptz, \(specification.opensAt)::timestamptz,
+                \(specification.channelsOpenBefore)::integer, \(specification.metadata.map(PostgresJSON.init(bytes:)))::json,
+                \(defaults.map(PostgresJSON.init(bytes:)))::json
+            """
+    }
+
+    /// Declares an event whose row is locked.
+    static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
+        """
+        update events set (\(declared)) = (\(values(specification))), updated_at = \(now), ended_at = null,
+            expired_at = null
+        where key = \(specification.key.rawValue)
+        """
     }
 
     private static func refuseUnknownApps(
@@ -97,35 +121,5 @@ extension PostgresEventStore {
     /// Closes lanes and cancels what waits on them.
     static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
         try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
-    }
-
-    package func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
-        try await database.transaction { connection in
-            let events = try await connection.query(
-                """
-                update events set cancelled_at = \(now), updated_at = \(now)
-                where key = \(key.rawValue) and cancelled_at is null and ended_at is null returning key
-                """)
-            try await EventReach.require(reach, event: key, on: connection)
-            if events.isEmpty {
-                let known = try await connection.query("select from events where key = \(key.rawValue)")
-                guard !known.isEmpty else { throw Problem(.eventNotFound, "There is no event \(key).") }
-                return
-            }
-            let rows = try await connection.query(
-                "select lane, bundle_id from audience_lanes where event_key = \(key.rawValue)")
-            try await Self.close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
-            try await connection.query(
-                """
-                update broadcasts set scheduled = false, cancelled = true
-                where event_key = \(key.rawValue) and scheduled
-                """)
-            try await connection.pipeline([
-                AuditRows(by: actor, at: now).insert(
-                    .eventCancelled, .init(eventKey: key),
-                    of: Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })),
-                "select pg_notify(\(WakeTopic.channels.rawValue), '')",
-            ])
-        }
     }
 }

@@ -17,7 +17,10 @@ extension PostgresEventStore {
             where key = \(key.rawValue) and expired_at is not null and cancelled_at is null
             """)
         guard !expired.isEmpty else {
-            throw Problem(.eventEnded, "The event \(key) is over and stays as it is. Use a new event key.")
+            throw Problem(
+                .eventEnded,
+                "The event \(key) is over and stays as it is. POST /v1/events/\(key)/reopen takes its end back; otherwise "
+                    + "use a new event key.")
         }
         guard specification.reaches(beyond: now) else {
             throw Problem(
@@ -32,22 +35,22 @@ extension PostgresEventStore {
             try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }
         }
         try await connection.pipeline([
-            """
-            update channels c set state = 'active', reason = null, attempts = 0, next_attempt_at = null,
-                retire_at = null, changed_at = \(now)
-            where c.state = 'retiring' and c.id = any(array(
-                select l.channel from audiences u join lanes l on l.id = u.lane where u.event_key = \(key.rawValue)))
-            """,
-            """
-            update events set name = \(specification.name), kind = \(specification.kind),
-                starts_at = \(specification.startsAt), ends_at = \(specification.endsAt),
-                channels_open_at = \(specification.channelsOpenAt),
-                metadata = \(specification.metadata.map(PostgresJSON.init(bytes:))), updated_at = \(now),
-                ended_at = null, expired_at = null
-            where key = \(key.rawValue)
-            """,
+            keepChannels(
+                of: "(array(select lane from audiences where event_key = \(key.rawValue)))", now: now),
+            declare(specification, now: now),
             AuditRows(by: actor, at: now).insert(
                 .eventChanged, .init(eventKey: key), reason: "it had been closed without an end; it lives again"),
         ])
+    }
+
+    /// Channels of these lanes that are only kept are their audiences' own again.
+    ///
+    /// - Parameter lanes: an expression of `bigint[]`.
+    static func keepChannels(of lanes: PostgresQuery, now: Date) -> PostgresQuery {
+        """
+        update channels c set state = 'active', reason = null, attempts = 0, next_attempt_at = null, retire_at = null,
+            changed_at = \(now)
+        where c.state = 'retiring' and c.id = any(array(select channel from lanes where id = any(\(lanes))))
+        """
     }
 }

@@ -74,6 +74,11 @@ extension PostgresRow {
             audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
     }
 
+    /// What messages of an event have that say nothing themselves.
+    func eventDefaults() throws -> EventDefaults {
+        try decode(PostgresJSON?.self, "defaults").map { try EventDefaults(parsing: $0.bytes) } ?? EventDefaults()
+    }
+
     /// An event's topics.
     func topics() throws -> [Topic] {
         try decode([String].self, "topics").map { text in

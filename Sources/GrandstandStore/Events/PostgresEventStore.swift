@@ -27,6 +27,7 @@ package struct PostgresEventStore: EventStore {
                     select from audiences u join apps a using (bundle_id)
                     where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
                 and \(EventReach.covers(filter.reach, event: "e.key"))
+                and \(filter.overdueBy.map { PostgresChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
                 and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
             order by e.created_at, e.key limit \(page.limit + 1)
             """)
@@ -37,7 +38,13 @@ package struct PostgresEventStore: EventStore {
 
     static let columns: PostgresQuery = """
         e.key, e.name, e.kind, e.starts_at, e.ends_at, e.channels_open_at, e.metadata, e.created_at, e.updated_at,
-        e.first_update_at, e.ended_at, e.cancelled_at, e.version, e.topics
+        e.first_update_at, e.ended_at, e.cancelled_at, e.version, e.topics, e.defaults, \(openBefore)
+        """
+
+    /// An old replica that moved the event, or its opening, knows nothing of the seconds between: they hold no more.
+    private static let openBefore: PostgresQuery = """
+        case when e.channels_open_at = e.starts_at - make_interval(secs => e.channels_open_before)
+            then e.channels_open_before end as channels_open_before
         """
 
     /// `Event.State` as an expression, for filters; a test holds the two together.
@@ -89,13 +96,14 @@ package struct PostgresEventStore: EventStore {
             let shown = audiences[key.rawValue] ?? []
             let channelsOpenAt: Date? = try row.decode("channels_open_at")
             let state = try Self.state(row, now: now)
+            let openBefore: Int? = try row.decode("channels_open_before")
             return Event(
                 specification: EventSpecification(
                     key: key, name: try row.decode("name"), kind: try row.decode("kind"),
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                    channelsOpenAt: channelsOpenAt, audiences: shown.map(\.0),
-                    metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
-                    topics: try row.topics(), start: starts[key.rawValue]),
+                    channelsOpenAt: openBefore == nil ? channelsOpenAt : nil, channelsOpenBefore: openBefore,
+                    audiences: shown.map(\.0), metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
+                    topics: try row.topics(), start: starts[key.rawValue], defaults: try row.eventDefaults()),
                 state: state,
                 channels: shown.map { audience, channel in
                     guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }

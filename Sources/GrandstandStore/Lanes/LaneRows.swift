@@ -44,6 +44,34 @@ enum LaneRows {
         ]
     }
 
+    /// Locks and loads lanes of an event with what is to be known when their ends are taken back: those, and the newest
+    /// contents that are an end's or were cancelled down to one that is neither.
+    static func load(_ ids: PostgresQuery, takingBackEndsOf key: EventKey) -> [PostgresQuery] {
+        [
+            lock(ids), rows(ids),
+            """
+            with recursive chain as (
+                select l.id as lane, l.newest_broadcast as broadcast from lanes l where l.id = any(\(ids))
+                union
+                select c.lane, d.content_before from chain c cross join lateral (
+                    select state, is_end, content_before from deliveries
+                    where broadcast_id = c.broadcast and lane = c.lane offset 0) d
+                where d.state = 'cancelled' or d.is_end
+            ), wanted as (
+                select id from deliveries where lane = any(\(ids)) and settled_at is null
+                union
+                select d.id from chain c cross join lateral (
+                    select id from deliveries where broadcast_id = c.broadcast and lane = c.lane offset 0) d
+                union
+                select d.id from broadcasts b cross join lateral (
+                    select id from deliveries where broadcast_id = b.id offset 0) d
+                where b.event_key = \(key.rawValue) and b.event = 'end'
+            )
+            \(messages(ids, "d.id = any(array(select id from wanted))"))
+            """,
+        ]
+    }
+
     private static func lock(_ ids: PostgresQuery) -> PostgresQuery {
         "select from lanes where id = any(\(ids)) order by id for no key update"
     }

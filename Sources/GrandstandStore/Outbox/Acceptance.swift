@@ -12,6 +12,8 @@ struct Acceptance {
         var isOver: Bool
         /// Of an event: something was sent for it before.
         var isStarted = false
+        /// Of an event: what its messages have that say nothing themselves.
+        var defaults = EventDefaults()
         /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
         var lanes: [Int]
         /// Which lane leads, for each that follows one (`Lane.follow`).
@@ -58,6 +60,8 @@ struct Acceptance {
     private(set) var outgoing = Outgoing()
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
+    /// What promoted broadcasts go with, their events' defaults included.
+    private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of their IDs.
@@ -90,6 +94,9 @@ struct Acceptance {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
+        var intake = intake
+        // What waits has its event's defaults as they are when its time comes.
+        if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake,
@@ -99,14 +106,16 @@ struct Acceptance {
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
             event: intake.request.payload.event, acceptedAt: now, sendAt: sendAt, isScheduled: sendAt != nil,
-            deliveries: sendAt == nil ? enqueue(id, decided, intake).withCrowdsJoined : [],
+            deliveries: sendAt == nil ? enqueue(id, decided, intake.target).withCrowdsJoined : [],
             warnings: decided.plan.warnings, by: intake.actor.text)
     }
 
     /// Sends a broadcast that was accepted earlier for now. A crowd that came meanwhile and cannot take it does not keep it
     /// from the channel.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
-        _ = enqueue(scheduled.id, try decide(scheduled.intake, at: now, plan), scheduled.intake)
+        let decided = try decide(scheduled.intake, at: now, plan)
+        promoted[scheduled.id] = decided.request.payload
+        _ = enqueue(scheduled.id, decided, scheduled.intake.target)
     }
 
     /// What goes to which lanes, by their places.
@@ -118,6 +127,8 @@ struct Acceptance {
             let refusal: Problem?
         }
 
+        /// With its event's defaults.
+        let request: BroadcastRequest
         let plan: DeliveryPlan
         let items: [Item]
         /// The leads of all audiences that it reaches.
@@ -138,7 +149,8 @@ struct Acceptance {
         guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !namesFenced(intake.request, all, open) else {
             throw intake.target.over
         }
-        let plan = try plan(intake.request, audiences(of: open), time)
+        let request = intake.request.filled(by: target.defaults, at: time)
+        let plan = try plan(request, audiences(of: open), time)
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
         let items = plan.items.flatMap { item in
             (byAudience[item.audience.id] ?? []).filter(takes).map { place in
@@ -148,7 +160,7 @@ struct Acceptance {
             }
         }
         return Decision(
-            plan: plan, items: items,
+            request: request, plan: plan, items: items,
             leads: plan.items.flatMap { byAudience[$0.audience.id] ?? [] }.filter { leads[$0] == nil })
     }
 
@@ -178,7 +190,7 @@ struct Acceptance {
         for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
 
-    private mutating func enqueue(_ id: UUID, _ decided: Decision, _ intake: BroadcastIntake) -> [Delivery] {
+    private mutating func enqueue(_ id: UUID, _ decided: Decision, _ target: BroadcastTarget) -> [Delivery] {
         let plan = decided.plan
         contents[id] = plan.content
         for lead in decided.leads { level(lead) }
@@ -198,8 +210,8 @@ struct Acceptance {
             levelled.formUnion(followers[lead] ?? [])
         }
         if plan.payload.event == .end {
-            endIfOver(intake.target)
-        } else if let key = intake.target.eventKey, targets[intake.target]?.isStarted == false {
+            endIfOver(target)
+        } else if let key = target.eventKey, targets[target]?.isStarted == false {
             startedEvents.insert(key.rawValue)
         }
         return deliveries

@@ -57,12 +57,15 @@ extension PostgresOutbox {
                 }
             }
             try await connection.pipeline(Self.statements(acceptance))
+            let payloads = scheduled.map { acceptance.promoted[$0.id] ?? $0.intake.request.payload }
             try await connection.query(
                 """
-                update broadcasts b set scheduled = false, cancelled = r.detail is not null,
+                update broadcasts b set scheduled = false, cancelled = r.detail is not null, stale_date = s.stale_date,
+                    relevance_score = s.relevance_score::json,
                     warnings = case when r.detail is null then b.warnings
                         else b.warnings || ('not sent: ' || r.detail) end
-                from unnest(\(scheduled.map(\.id))) as s(id)
+                from unnest(\(scheduled.map(\.id)), \(payloads.map(\.staleDate)),
+                    \(payloads.map { $0.relevanceScore.map(Self.text) })) as s(id, stale_date, relevance_score)
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
                 where b.id = s.id
                 """)

@@ -69,7 +69,7 @@ extension PostgresOutbox {
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started from events
+            first_update_at is not null as is_started, defaults from events
         where key = any(\(keys)) order by key for no key update
         """
     }
@@ -112,7 +112,8 @@ extension PostgresOutbox {
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
         for row in events {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
-                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"), lanes: [])
+                isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"),
+                defaults: try row.eventDefaults(), lanes: [])
         }
         var leads: [Int: Int] = [:]
         for row in audiences where try row.decode(Bool.self, "is_lead") {

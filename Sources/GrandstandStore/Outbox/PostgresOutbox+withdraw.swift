@@ -39,6 +39,10 @@ extension PostgresOutbox {
             // It was cancelled before, and its lanes may have gone on since.
             guard !withdrawn.isEmpty else { return (true, []) }
             try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
+            // The last end of an event that is cancelled: nothing comes in its place.
+            if try await Self.isOfCancelledEvent(id, on: connection) {
+                for index in lanes.indices { lanes[index].close(at: now) }
+            }
             // What goes after all may have given way under another storage policy.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
@@ -102,6 +106,15 @@ extension PostgresOutbox {
             // A push is no broadcast, whatever they have in common.
             "select scheduled, shown from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
         ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
+    }
+
+    private static func isOfCancelledEvent(_ id: UUID, on connection: PostgresConnection) async throws -> Bool {
+        try await connection.query(
+            """
+            select e.cancelled_at is not null as is_cancelled from broadcasts b join events e on e.key = b.event_key
+            where b.id = \(id)
+            """
+        ).first?.decode(Bool.self, "is_cancelled") ?? false
     }
 
     /// An event ends when every audience got its end, and begins with its first update, of those that were not withdrawn.

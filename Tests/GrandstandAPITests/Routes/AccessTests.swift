@@ -68,7 +68,7 @@ struct AccessTests {
     }
 
     @Test(arguments: [
-        ("PATCH", "/v1/events/derby", ["DELETE", "GET", "PUT"]), ("DELETE", "/v1/apps", ["GET"]),
+        ("POST", "/v1/events/derby", ["DELETE", "GET", "PATCH", "PUT"]), ("DELETE", "/v1/apps", ["GET"]),
         ("PUT", "/v1/events/derby/broadcasts", ["GET", "POST"]), ("POST", "/openapi.yaml", ["GET"]),
     ])
     func `a wrong method is answered with the right ones`(

@@ -192,7 +192,7 @@ struct RefusalTests {
         .init("an unknown path", "GET", "/v1/nothing", status: 404, slug: "not-found"),
         .init("the root", "GET", "/", status: 404, slug: "not-found"),
         .init("a broadcast that is no UUID", "GET", "/v1/broadcasts/1", status: 404, slug: "broadcast-not-found"),
-        .init("a wrong method", "PATCH", "/v1/events/derby", "{}", status: 405, slug: "method-not-allowed"),
+        .init("a wrong method", "POST", "/v1/events/derby", "{}", status: 405, slug: "method-not-allowed"),
         .init(
             "an environment that is none", "POST", "/v1/apps/com.example.Stadium/staging/channels/\(id)/broadcasts",
             #"{"event": "update", "contentState": {}}"#, status: 404, slug: "not-found", pointers: ["environment"]),

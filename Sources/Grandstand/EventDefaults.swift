@@ -1,0 +1,85 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What the messages of an event have where they say nothing themselves.
+package struct EventDefaults: Sendable, Hashable {
+    package var priority: APNsPriority?
+    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale.
+    package var staleAfter: Int?
+    /// Seconds until an update stops being worth sending. Not for an `end`: activities that never got it would stay.
+    package var expiresIn: Int?
+    /// The text of a number.
+    package var relevanceScore: [UInt8]?
+
+    package init(
+        priority: APNsPriority? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: [UInt8]? = nil
+    ) {
+        self.priority = priority
+        self.staleAfter = staleAfter
+        self.expiresIn = expiresIn
+        self.relevanceScore = relevanceScore
+    }
+
+    /// The longest that anything of an activity is on a lock screen (docs/apns.md section 4).
+    package static let maximumStaleAfter = APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime
+
+    package var isEmpty: Bool { self == EventDefaults() }
+}
+
+extension BroadcastRequest {
+    /// The request with what its event says where it says nothing itself.
+    ///
+    /// - Parameter time: when it is sent.
+    package func filled(by defaults: EventDefaults, at time: Date) -> BroadcastRequest {
+        var request = self
+        request.priority = priority ?? defaults.priority
+        if payload.event == .update, apnsExpiration == nil { request.expiresIn = expiresIn ?? defaults.expiresIn }
+        if payload.staleDate == nil, let seconds = defaults.staleAfter {
+            request.payload.staleDate = Int(time.timeIntervalSince1970.rounded(.down)) + seconds
+        }
+        request.payload.relevanceScore = payload.relevanceScore ?? defaults.relevanceScore
+        return request
+    }
+}
+
+// MARK: JSON
+
+extension EventDefaults: JSONWritable {
+    /// As they were declared; what was left out is not there.
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            if let priority { object.member("priority", priority.rawValue) }
+            if let staleAfter { object.member("staleAfter", staleAfter) }
+            if let expiresIn { object.member("expiresIn", expiresIn) }
+            if let relevanceScore { object.member("relevanceScore", raw: relevanceScore) }
+        }
+    }
+
+    /// Reads them off an object, leaving faults with `fields`.
+    package init(_ fields: inout JSONFields) {
+        self.init(
+            priority: fields.priority("priority"),
+            staleAfter: fields.integer("staleAfter", in: 1...Self.maximumStaleAfter),
+            expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
+            relevanceScore: fields.number("relevanceScore"))
+    }
+
+    /// Reads what `write` wrote.
+    package init(parsing text: [UInt8]) throws(Problem) {
+        var fields = JSONFields(try JSONValue(parsing: text))
+        self.init(&fields)
+        try fields.finish()
+    }
+}
+
+extension JSONFields {
+    /// One of Apple's three priorities.
+    package mutating func priority(_ name: String) -> APNsPriority? {
+        guard let value = value(name) else { return nil }
+        guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
+            fault(name, "1, 5 or 10 was expected.")
+            return nil
+        }
+        return priority
+    }
+}

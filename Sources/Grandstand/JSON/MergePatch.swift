@@ -1,0 +1,37 @@
+/// JSON Merge Patch (RFC 7396). What a patch does not name keeps its bytes.
+package enum MergePatch {
+    /// The target with the patch's members in place of its own, objects in each other; `null` takes a member away.
+    ///
+    /// - Parameter keepsNulls: whether members of the outermost object that are taken away stay as `null`, so that a reader
+    ///   to whom that is absent still sees their names.
+    package static func apply(_ patch: JSONValue, to target: JSONValue?, keepsNulls: Bool = false) -> [UInt8] {
+        guard case .object(let changes) = patch.kind else { return patch.bytes }
+        var present: [(name: String, value: JSONValue)] = []
+        if case .object(let members)? = target?.kind { present = members }
+        let changed = Dictionary(changes.map { ($0.name, $0.value) }) { first, _ in first }
+        let names = Set(present.map(\.name))
+        var json = JSONWriter()
+        json.object { object in
+            for (name, value) in present {
+                guard let change = changed[name] else {
+                    object.name(dynamic: name)
+                    object.raw(value.source)
+                    continue
+                }
+                write(change, over: value, as: name, keepsNulls, to: &object)
+            }
+            for (name, value) in changes where !names.contains(name) {
+                write(value, over: nil, as: name, keepsNulls, to: &object)
+            }
+        }
+        return json.bytes
+    }
+
+    private static func write(
+        _ change: JSONValue, over value: JSONValue?, as name: String, _ keepsNulls: Bool, to object: inout JSONWriter
+    ) {
+        if case .null = change.kind, !keepsNulls { return }
+        object.name(dynamic: name)
+        object.raw(apply(change, to: value))
+    }
+}

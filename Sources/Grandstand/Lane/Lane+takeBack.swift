@@ -1,0 +1,43 @@
+package import FoundationEssentials
+
+extension Lane {
+    /// Takes back that its audience got an `end`, or that its event was cancelled: the lane takes messages again. An `end`
+    /// that waits does not leave any more, and one under way is not repeated (`giveWay`). The newest content is the newest
+    /// that was neither cancelled nor an end's; an update that had given way to the end goes after all.
+    ///
+    /// `messages` has every end of the lane, and those before the newest content as far as each is cancelled or an end.
+    ///
+    /// - Returns: whether devices may have got an `end`, and whether the newest content has to be sent once more then: APNs
+    ///   may have stored the end, and a device that comes back gets what is stored.
+    package mutating func takeBackEnd(at now: Date) -> (mayHaveLeft: Bool, needsNews: Bool) {
+        guard let since = fencedAt ?? closedAt else { return (false, false) }
+        // One that was taken back before is not this one.
+        let mayHaveLeft = messages.contains { message in
+            message.isEnd && message.attempts > 0 && message.state != .rejected
+                && message.settledAt.map { $0 >= since } ?? true
+        }
+        fencedAt = nil
+        closedAt = nil
+        giveWay(at: now)
+        while let message = messages.first(where: { $0.broadcast == newest }),
+            message.isEnd || message.state == .cancelled
+        {
+            newest = message.contentBefore
+        }
+        sendAfterAll(at: now)
+        return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
+    }
+
+    /// For an event that is cancelled with a last `end`: what waits is not sent. A lane that nobody can be reached by is
+    /// closed.
+    ///
+    /// - Returns: whether the end may follow.
+    package mutating func makeWayForEnd(at now: Date) -> Bool {
+        guard fencedAt == nil, isConnected else {
+            close(at: now)
+            return false
+        }
+        cancelWaiting(at: now)
+        return true
+    }
+}

@@ -1,0 +1,65 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// What an event came to that was opened again.
+package struct Reopening: Sendable, Hashable {
+    /// One of its audiences.
+    package struct Part: Sendable, Hashable {
+        /// What became of its channel.
+        package enum Outcome: String, Sendable, Hashable, CaseIterable {
+            /// It has the one it had, with everybody who follows it.
+            case kept
+            /// It gets one: its own was never made, or is gone.
+            case new
+            /// It is reached by tokens.
+            case none
+        }
+
+        package var audience: Audience.ID
+        package var outcome: Outcome
+        /// Apple's ID of the channel that is gone.
+        package var lostChannelID: String?
+        /// APNs may have passed an `end` on.
+        package var mayHaveEnded: Bool
+
+        package init(
+            audience: Audience.ID, outcome: Outcome, lostChannelID: String? = nil, mayHaveEnded: Bool = false
+        ) {
+            self.audience = audience
+            self.outcome = outcome
+            self.lostChannelID = lostChannelID
+            self.mayHaveEnded = mayHaveEnded
+        }
+    }
+
+    package var event: Event
+    /// Those that were opened again, in the event's order.
+    package var parts: [Part]
+    /// Broadcasts with the newest content, which take an end's place in APNs' store.
+    package var broadcasts: [UUID]
+
+    package init(event: Event, parts: [Part], broadcasts: [UUID] = []) {
+        self.event = event
+        self.parts = parts
+        self.broadcasts = broadcasts
+    }
+
+    /// What cannot be taken back.
+    package var warnings: [String] {
+        parts.flatMap { part in
+            let app = "\(part.audience.bundleID) in \(part.audience.environment.rawValue)"
+            var warnings: [String] = []
+            if let lost = part.lostChannelID {
+                warnings.append(
+                    "The channel \(lost) of \(app) is gone, and whoever followed it is lost. Another is made; who looks the "
+                        + "event up gets that.")
+            }
+            if part.mayHaveEnded {
+                warnings.append(
+                    "APNs has passed an end on for \(app). An activity that got it is over: Apple lets nobody bring it back. "
+                        + "The others go on.")
+            }
+            return warnings
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Hummingbird
+
+/// `PATCH /v1/events/{key}`: a JSON Merge Patch (RFC 7396) on what is declared.
+extension EventRoutes {
+    /// Tries of a change that depends on no version, while others change the same event.
+    private static let tries = 5
+
+    func patch(_ request: Request, _ context: APIContext) async throws -> Response {
+        let key = try context.eventKeyToWrite()
+        let condition = try request.writeCondition()
+        let patch = try await request.json(as: ["application/merge-patch+json", "application/json"])
+        for _ in 0..<Self.tries {
+            do {
+                return .json(try await apply(patch, to: key, if: condition, context))
+            } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
+                // Somebody else changed it since it was read.
+            }
+        }
+        throw Problem(.storeUnavailable, "Others change this event all the time. Try again.", retryAfter: 1)
+    }
+
+    private func apply(
+        _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ context: APIContext
+    ) async throws -> Event {
+        guard let present = try await events.event(key, now: now()) else {
+            try condition.check(nil)
+            throw Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key).")
+        }
+        guard context.reach.covers(eventOf: present.specification.audiences.map(\.bundleID)) else {
+            throw context.reach.refusal
+        }
+        try condition.check(present.version)
+        // A name that nobody knows is told also where it is null.
+        let merged = MergePatch.apply(patch, to: try Self.declared(present), keepsNulls: true)
+        let specification = try EventSpecification(key: key, body: try JSONValue(parsing: merged))
+        for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
+        return try await events.put(
+            specification, within: context.reach, by: context.actor, if: .versions([present.version]), now: now()
+        ).event
+    }
+
+    private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
+
+    /// What GET shows of an event, as far as a PUT takes it.
+    private static func declared(_ event: Event) throws(Problem) -> JSONValue {
+        let shown = try JSONValue(parsing: JSONWriter.text(event))
+        var json = JSONWriter()
+        json.object { object in
+            for (name, value) in shown.members where !readOnly.contains(name) {
+                object.name(dynamic: name)
+                if name == "audiences" {
+                    object.array(value.elements ?? []) { writer, audience in
+                        writer.object { part in
+                            for (name, value) in audience.members where name != "channel" {
+                                part.name(dynamic: name)
+                                part.raw(value.source)
+                            }
+                        }
+                    }
+                } else {
+                    object.raw(value.source)
+                }
+            }
+        }
+        return try JSONValue(parsing: json.bytes)
+    }
+}
+
+extension JSONValue {
+    /// The members of an object, in their order; none of anything else.
+    var members: [(name: String, value: JSONValue)] { if case .object(let members) = kind { members } else { [] } }
+}

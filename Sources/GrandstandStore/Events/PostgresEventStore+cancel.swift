@@ -1,0 +1,82 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+extension PostgresEventStore {
+    package func cancel(
+        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws {
+        let now = now.inMicroseconds
+        try await database.transaction { connection in
+            let events = try await connection.query(
+                """
+                select ended_at is not null or cancelled_at is not null as is_over from events
+                where key = \(key.rawValue) for no key update
+                """)
+            try await EventReach.require(reach, event: key, on: connection)
+            guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+            guard try !event.decode(Bool.self, "is_over") else { return }
+            let rows = try await connection.query(
+                "select lane, bundle_id from audience_lanes where event_key = \(key.rawValue)")
+            let lanes: [Int] = try rows.map { try $0.decode("lane") }
+            if sendsEnd {
+                try await Self.sendEnd(to: lanes, of: key, by: actor, now: now, on: connection)
+            } else {
+                try await Self.close(lanes, now: now, on: connection)
+            }
+            try await connection.pipeline([
+                """
+                update broadcasts set scheduled = false, cancelled = true
+                where event_key = \(key.rawValue) and scheduled
+                """,
+                // It was cancelled; that each of its audiences got its end is how.
+                """
+                update events set cancelled_at = \(now), ended_at = null, updated_at = \(now)
+                where key = \(key.rawValue)
+                """,
+                AuditRows(by: actor, at: now).insert(
+                    .eventCancelled, .init(eventKey: key),
+                    of: Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })),
+                WakeUps.wake([.channels]),
+            ])
+        }
+    }
+
+    /// Sends an `end` to all who can be reached, in place of whatever waits for them. Nobody follows a channel that was
+    /// not made yet, and none is made for this.
+    private static func sendEnd(
+        to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws {
+        var isAwaited = false
+        try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
+            if lane.makeWayForEnd(at: now) { isAwaited = true }
+        }
+        guard isAwaited else { return }
+        try await accept(
+            [BroadcastRequest(payload: BroadcastPayload(event: .end))], for: key, by: actor, now: now, on: connection)
+    }
+
+    /// Accepts broadcasts of an event in a transaction that has locked it.
+    ///
+    /// - Returns: them, and why those were refused that were.
+    @discardableResult
+    static func accept(
+        _ requests: [BroadcastRequest], for key: EventKey, by actor: AuditActor, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> [Result<Broadcast, Problem>] {
+        var acceptance = try await PostgresOutbox.lock([.event(key)], on: connection, now: now)
+        let results = requests.map { request in
+            Result { () throws(Problem) in
+                try acceptance.add(BroadcastIntake(eventKey: key, request: request, by: actor), at: now) {
+                    request, audiences, time throws(Problem) in
+                    try DeliveryPlan(request, audiences: audiences, now: time)
+                }
+            }
+        }
+        let statements = PostgresOutbox.statements(acceptance)
+        guard !statements.isEmpty else { return results }
+        try await connection.pipeline(statements + [WakeUps.wake(acceptance.topics)])
+        return results
+    }
+}

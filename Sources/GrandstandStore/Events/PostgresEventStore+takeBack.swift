@@ -1,0 +1,232 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Ends and cancellations that their organiser takes back.
+extension PostgresEventStore {
+    package func reopen(
+        _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Reopening {
+        let now = now.inMicroseconds
+        let (parts, broadcasts) = try await database.transaction { connection -> ([Reopening.Part], [UUID]) in
+            let events = try await connection.query(
+                """
+                select ended_at is not null or cancelled_at is not null as is_over from events
+                where key = \(key.rawValue) for no key update
+                """)
+            guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+            try await EventReach.require(reach, event: key, on: connection)
+            let lanes = try await Self.lanes(of: key, chosen, on: connection)
+            // An alignment that still sees the event as over must not retire its channels after this.
+            try await connection.query(PostgresChannelStore.lockAlignment)
+            let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
+            guard try isChanged || event.decode(Bool.self, "is_over") else {
+                return (try await Self.parts(of: key, lanes, ends, on: connection), [])
+            }
+            try await connection.pipeline([
+                """
+                update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
+                    updated_at = \(now) where key = \(key.rawValue)
+                """,
+                Self.keepChannels(of: "\(lanes.map(\.id))", now: now),
+                AuditRows(by: actor, at: now).insert(
+                    .eventReopened, .init(eventKey: key), of: Set(lanes.map(\.audience.bundleID))),
+                WakeUps.wake([.channels]),
+            ])
+            try await Self.withdraw(ends.cancelled, by: actor, now: now, on: connection)
+            try await Self.openStart(of: key, now: now, on: connection)
+            let broadcasts = try await Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
+            return (try await Self.parts(of: key, lanes, ends, on: connection), broadcasts)
+        }
+        guard let event = try await event(key, now: now) else {
+            throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
+        }
+        return Reopening(event: event, parts: parts, broadcasts: broadcasts)
+    }
+
+    /// A lane of an audience, its channel's or a crowd's.
+    private struct AudienceLane {
+        let id: Int
+        let audience: Audience.ID
+        /// The others of its audience follow it.
+        let isLead: Bool
+    }
+
+    /// What was found of ends when they were taken back.
+    private struct Ends {
+        /// Audiences whose devices may have got one.
+        var left: Set<Audience.ID> = []
+        /// The broadcasts of those that are not sent any more.
+        var cancelled: Set<UUID> = []
+        /// Whose newest content is to be sent once more, by the broadcast that has it.
+        var news: [UUID: Set<Audience.ID>] = [:]
+    }
+
+    /// The lanes of all audiences that the event has now, or of those chosen.
+    ///
+    /// - Throws: `invalid-request` for a chosen one that it lacks.
+    private static func lanes(
+        of key: EventKey, _ chosen: [AudienceSelector]?, on connection: PostgresConnection
+    ) async throws -> [AudienceLane] {
+        let rows = try await connection.query(
+            """
+            select e.lane, e.is_lead, u.bundle_id, u.environment, u.variant
+            from audience_lanes e join audiences u on u.lane = e.beside where e.event_key = \(key.rawValue)
+            """)
+        let lanes = try rows.map { row in
+            AudienceLane(
+                id: try row.decode("lane"),
+                audience: Audience.ID(
+                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                    variant: try row.variant("variant")),
+                isLead: try row.decode("is_lead"))
+        }
+        guard let chosen else { return lanes }
+        let present = Set(lanes.map(\.audience))
+        let unknown = chosen.enumerated().filter { !present.contains(where: $0.element.matches) }
+        let errors = unknown.map { index, selector in
+            FieldError(pointer: "/audiences/\(index)", detail: selector.objection(among: present))
+        }
+        guard errors.isEmpty else {
+            throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
+        }
+        return lanes.filter { lane in chosen.contains { $0.matches(lane.audience) } }
+    }
+
+    private static func takeBack(
+        _ audiences: [AudienceLane], of key: EventKey, now: Date, on connection: PostgresConnection
+    ) async throws -> (ends: Ends, isChanged: Bool) {
+        let rows = try await connection.pipeline(LaneRows.load("\(audiences.map(\.id))", takingBackEndsOf: key))
+        let loaded = try LaneRows.lanes(rows)
+        var (lanes, ends) = (loaded, Ends())
+        var unserved: [Int] = []
+        for index in lanes.indices {
+            let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
+            if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
+            if needsNews { unserved.append(index) }
+            for (message, before) in zip(lanes[index].messages, loaded[index].messages)
+            where message.isEnd && message.state == .cancelled && before.state != .cancelled {
+                ends.cancelled.insert(message.broadcast)
+            }
+        }
+        follow(audiences, &lanes)
+        for index in unserved {
+            if let newest = lanes[index].newest { ends.news[newest, default: []].insert(lanes[index].audience.id) }
+        }
+        guard lanes != loaded else { return (ends, false) }
+        // What goes after all may have given way under another storage policy.
+        try await LaneRows.judgeExpirations(&lanes, on: connection)
+        try await connection.pipeline(
+            LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
+                + [WakeUps.wake(Set(lanes.map { .lanes($0.audience.environment) }))])
+        return (ends, true)
+    }
+
+    /// Brings the lanes of each audience level with the one that leads.
+    private static func follow(_ audiences: [AudienceLane], _ lanes: inout [Lane]) {
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        let leads = Dictionary(
+            audiences.filter(\.isLead).compactMap { lead in places[lead.id].map { (lead.audience, lanes[$0]) } },
+            uniquingKeysWith: { lead, _ in lead })
+        for lane in audiences where !lane.isLead {
+            if let place = places[lane.id], let lead = leads[lane.audience] { lanes[place].follow(lead) }
+        }
+    }
+
+    /// Ends of which nothing was sent to anybody are withdrawn as others are.
+    private static func withdraw(
+        _ ends: Set<UUID>, by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws {
+        guard !ends.isEmpty else { return }
+        let rows = try await connection.query(
+            """
+            update broadcasts b set cancelled = true
+            where b.id = any(\(Array(ends))) and not b.cancelled and not exists (
+                select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
+            returning b.id
+            """)
+        let audit = AuditRows(by: actor, at: now)
+        try await connection.pipeline(try rows.map { audit.withdrawal(of: try $0.decode("id"), wasScheduled: false) })
+    }
+
+    /// What the event starts goes on within its time; who got a start gets no other.
+    private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
+        let rows = try await connection.query(
+            """
+            select s.asked_at, e.starts_at, e.ends_at, \(startColumns)
+            from event_starts s join events e on e.key = s.event_key
+            where s.event_key = \(key.rawValue) and s.stopped_at is null for no key update of s
+            """)
+        guard let row = rows.first,
+            let window = StartWindow(
+                try row.startDeclaration(), startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+                askedAt: try row.decode("asked_at"))
+        else { return }
+        try await connection.pipeline([
+            "update event_starts set opens_at = \(window.from) where event_key = \(key.rawValue)",
+            PostgresStartStore.ring(key, now: now), WakeUps.wake([.starts]),
+        ])
+    }
+
+    /// Sends what was true before the end once more, so that APNs stores that for devices which are offline, not the end.
+    ///
+    /// - Returns: the broadcasts. A content that is refused today (its event has activities with tokens by now, which take
+    ///   less) is not sent.
+    private static func sendNews(
+        _ news: [UUID: Set<Audience.ID>], of key: EventKey, by actor: AuditActor, now: Date,
+        on connection: PostgresConnection
+    ) async throws -> [UUID] {
+        guard !news.isEmpty else { return [] }
+        let rows = try await connection.query(
+            """
+            select id, 'update' as event, content_state, null::json as alert, stale_date, null::bigint as dismissal_date,
+                relevance_score, null::json as start, by_variant
+            from broadcasts where id = any(\(Array(news.keys))) order by accepted_at, id
+            """)
+        var served: Set<Audience.ID> = []
+        let requests = try rows.map { row in
+            let audiences = (news[try row.decode("id")] ?? []).subtracting(served)
+            served.formUnion(audiences)
+            let content = try row.content()
+            var request = BroadcastRequest(
+                payload: content.payload, audiences: audiences.map { AudienceSelector($0) })
+            request.byVariant = content.byVariant.compactMapValues { override in
+                override.contentState.map { BroadcastContent.Override(contentState: $0) }
+            }
+            return request
+        }
+        let results = try await accept(
+            requests.filter { $0.audiences?.isEmpty == false }, for: key, by: actor, now: now, on: connection)
+        return results.compactMap { try? $0.get().id }
+    }
+
+    /// What became of the audiences of these lanes.
+    private static func parts(
+        of key: EventKey, _ lanes: [AudienceLane], _ ends: Ends, on connection: PostgresConnection
+    ) async throws -> [Reopening.Part] {
+        let rows = try await connection.query(
+            """
+            select u.bundle_id, u.environment, u.variant, \(AudienceColumns.wantsChannel("u")) as wants_channel,
+                coalesce((select state = 'active' from channels where id = l.channel), false) as is_kept, (
+                    select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
+                    where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
+                    order by k.created_at desc limit 1) as latest
+            from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l
+            where u.event_key = \(key.rawValue) order by u.position
+            """)
+        let opened = Set(lanes.map(\.audience))
+        return try rows.compactMap { row in
+            let audience = Audience.ID(
+                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                variant: try row.variant("variant"))
+            guard opened.contains(audience) else { return nil }
+            let isKept: Bool = try row.decode("is_kept")
+            let wantsChannel: Bool = try row.decode("wants_channel")
+            return Reopening.Part(
+                audience: audience, outcome: !wantsChannel ? .none : isKept ? .kept : .new,
+                lostChannelID: wantsChannel && !isKept ? try row.decode("latest") : nil,
+                mayHaveEnded: ends.left.contains(audience))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// An event that is cancelled with a last `end`.
+@Suite(.timeLimit(.minutes(2)))
+struct LastEndTests {
+    /// A moment later than what was accepted before.
+    private func cancel(_ stores: Stores) async throws {
+        stores.clock.advance(by: 1)
+        try await stores.events.cancel(.sample(), sendingEnd: true, within: .all, by: .server, now: stores.now)
+    }
+
+    private func broadcasts(_ stores: Stores) async throws -> [Broadcast] {
+        try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items
+    }
+
+    @Test func `it goes in place of what waits, and the channel retires after it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let waiting = try await stores.accept(.update(#"{"n":1}"#, alert: #"{"title":"x"}"#))
+            try await cancel(stores)
+            #expect(try await stores.events.event(.sample(), now: stores.now)?.state == .cancelled)
+            #expect(try await stores.state(of: waiting) == .cancelled)
+            try await stores.align()
+            #expect(try await stores.channel().state == .active)
+            let end = try await stores.sendOne()
+            #expect(end.text.contains(#""event":"end""#) && end.message.priority == .immediate)
+            try await stores.align()
+            #expect(try await stores.channel().state == .retiring)
+            // Asked again, nothing more is sent.
+            try await cancel(stores)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await broadcasts(stores).map(\.event) == [.end, .update])
+            #expect(try await broadcasts(stores).first?.by == AuditActor.server.text)
+        }
+    }
+
+    @Test func `nobody follows a channel that was not made: none is made for it`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await cancel(stores)
+            #expect(try await broadcasts(stores).isEmpty)
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await stores.forgotten() == 0)
+        }
+    }
+
+    @Test func `an audience that had its end gets no other`() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.end(audiences: [audiences[0].id]))
+            try await stores.sendOne()
+            try await cancel(stores)
+            #expect(try await stores.sendOne().address.bundleID == audiences[1].bundleID)
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
+    @Test func `activities with tokens get it, too`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            try await stores.open()
+            try await world.show("aa01")
+            try await cancel(stores)
+            try await stores.sendOne()
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.members.count == 1)
+        }
+    }
+
+    @Test func `it can be withdrawn while it waits: then nothing goes, and the event stays cancelled`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.accept(.update(#"{"n":2}"#))
+            try await cancel(stores)
+            let end = try #require(try await broadcasts(stores).first)
+            #expect(try await stores.outbox.cancel(end.id, now: stores.now) == true)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.events.event(.sample(), now: stores.now)?.state == .cancelled)
+            try await stores.align()
+            #expect(try await stores.channel().state == .retiring)
+        }
+    }
+
+    @Test func `it is taken back with the cancellation`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.sendOne()
+            try await cancel(stores)
+            let reopening = try await stores.events.reopen(.sample(), now: stores.now)
+            #expect(reopening.event.state == .live && reopening.warnings.isEmpty)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await broadcasts(stores).first?.state == .cancelled)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// What an event says for messages that say nothing themselves, and when its channels open.
+struct EventDefaultsTests {
+    private let now = Date(timeIntervalSince1970: 1_000.75)
+    private let defaults = EventDefaults(
+        priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.50".utf8))
+
+    private func request(_ event: BroadcastPayload.Event) -> BroadcastRequest {
+        BroadcastRequest(payload: BroadcastPayload(event: event, contentState: Array("{}".utf8)))
+    }
+
+    @Test func `a message that says nothing has them`() {
+        let filled = request(.update).filled(by: defaults, at: now)
+        #expect(filled.priority == .immediate)
+        #expect(filled.expiresIn == 60)
+        #expect(filled.payload.staleDate == 1_300)
+        #expect(filled.payload.relevanceScore == Array("7.50".utf8))
+    }
+
+    @Test func `its own fields win, a header it sets as well`() {
+        var own = request(.update)
+        own.priority = .powerAware
+        own.apnsExpiration = 0
+        own.payload.staleDate = 5
+        own.payload.relevanceScore = Array("1".utf8)
+        let filled = own.filled(by: defaults, at: now)
+        #expect(filled == own)
+        var timed = request(.update)
+        timed.expiresIn = 10
+        #expect(timed.filled(by: defaults, at: now).expiresIn == 10)
+    }
+
+    @Test func `an end does not expire before its time, and no defaults change nothing`() {
+        #expect(request(.end).filled(by: defaults, at: now).expiresIn == nil)
+        #expect(request(.end).filled(by: defaults, at: now).payload.staleDate == 1_300)
+        #expect(request(.update).filled(by: EventDefaults(), at: now) == request(.update))
+    }
+
+    @Test func `they are read as they are written`() throws {
+        for written in [defaults, EventDefaults(), EventDefaults(staleAfter: 43_200)] {
+            #expect(try EventDefaults(parsing: JSONWriter.text(written)) == written)
+        }
+        #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"staleAfter": 0}"#.utf8)) }
+        #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }
+    }
+
+    @Test func `channels open at a time, or so long before the beginning, wherever that is moved`() throws {
+        let key = try #require(EventKey(rawValue: "derby"))
+        var event = EventSpecification(key: key, name: "Derby", audiences: [])
+        #expect(event.opensAt == nil)
+        event.channelsOpenAt = now
+        #expect(event.opensAt == now)
+        event = EventSpecification(key: key, name: "Derby", startsAt: now, channelsOpenBefore: 100, audiences: [])
+        #expect(event.opensAt == now.addingTimeInterval(-100))
+        event.startsAt = now.addingTimeInterval(3_600)
+        #expect(event.opensAt == now.addingTimeInterval(3_500))
+        #expect(event.reaches(beyond: now))
+    }
+
+    @Test func `what cannot be taken back is said for each audience`() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
+        func part(_ environment: APNsEnvironment, lost: String? = nil, ended: Bool = false) -> Reopening.Part {
+            Reopening.Part(
+                audience: Audience.ID(bundleID: bundleID, environment: environment),
+                outcome: lost == nil ? .kept : .new, lostChannelID: lost, mayHaveEnded: ended)
+        }
+        let event = Event(
+            specification: EventSpecification(
+                key: try #require(EventKey(rawValue: "derby")), name: "Derby", audiences: []), state: .live,
+            channels: [], createdAt: now, updatedAt: now)
+        #expect(Reopening(event: event, parts: [part(.production)]).warnings.isEmpty)
+        let warnings = Reopening(
+            event: event, parts: [part(.development, lost: "abc=="), part(.production, ended: true)]
+        ).warnings
+        #expect(warnings.count == 2)
+        #expect(warnings[0].contains("abc==") && warnings[0].contains("development"))
+        #expect(warnings[1].contains("com.example.Goal in production"))
+    }
+}
