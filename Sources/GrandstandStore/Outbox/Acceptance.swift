@@ -63,7 +63,7 @@ struct Acceptance {
         // Only now: a variant that went before a scheduled broadcast's time is nobody's, and the rest goes.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
-            try intake.request.content.requireVariants(among: all.lazy.map { lanes[$0].audience.id })
+            try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
         broadcasts.append(
             BroadcastRow(
