@@ -82,6 +82,30 @@ struct CommandTests {
         }
     }
 
+    @Test func `variants are declared, sent to and looked up`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let audience = "\(Stage.bundleID):development:noMessageStored"
+            let put = try await grandstand(
+                stage, "event", "put", "derby", "--name", "Derby", "--audience", audience + ":de", "--audience",
+                audience + ":a:b")
+            #expect(put.exitCode == 0, "\(put.text)")
+            let channels = try await stage.activeChannels(of: "derby")
+            for (variant, channelID) in zip(["de", "a:b"], channels) {
+                let found = try await grandstand(
+                    stage, "lookup", Stage.bundleID, "development", "derby", "--variant", variant, "--json")
+                let json = try JSONDecoder().decode(JSON.self, from: Data(found.text.utf8))
+                #expect(json["channelId"]?.string == channelID, "\(found.text)")
+            }
+            let sent = try await grandstand(
+                stage, "broadcast", "send", "derby", "--content-state", "{}", "--by-variant",
+                #"{"de": {"contentState": {"n": 1}}}"#, "--audience", "\(Stage.bundleID):development:de", "--json")
+            let json = try JSONDecoder().decode(JSON.self, from: Data(sent.text.utf8))
+            #expect(json["deliveries"]?.items.compactMap { $0["variant"]?.string } == ["de"], "\(sent.text)")
+            #expect(try await stage.sent(1).first?.json["aps"]?["content-state"]?["n"]?.int == 1)
+        }
+    }
+
     @Test func `a refusal names the fields, wrong JSON the place, wrong usage the option`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

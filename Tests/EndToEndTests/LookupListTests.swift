@@ -26,11 +26,11 @@ struct LookupListTests {
             try await stage.putApp("com.example.Other")
             let other = Stage.audience(.development, .noMessageStored, of: "com.example.Other")
             for (key, body) in [
-                ("late", Self.event("Late", "team:a", "2100-02-01T18:00:00Z")),
-                ("early", Self.event("Early", "team:a", "2100-01-01T18:00:00Z")),
-                ("elsewhere", Self.event("Elsewhere", "team:b", "2100-01-02T18:00:00Z")),
-                ("others", Self.event("Others", "team:a", "2100-01-01T18:00:00Z", other)),
-                ("over", Self.event("Over", "team:a", "2100-01-01T18:00:00Z")),
+                ("late", Self.event("Late", "team:a", "2030-02-01T18:00:00Z")),
+                ("early", Self.event("Early", "team:a", "2030-01-01T18:00:00Z")),
+                ("elsewhere", Self.event("Elsewhere", "team:b", "2030-01-02T18:00:00Z")),
+                ("others", Self.event("Others", "team:a", "2030-01-01T18:00:00Z", other)),
+                ("over", Self.event("Over", "team:a", "2030-01-01T18:00:00Z")),
             ] {
                 let answer = try await stage.api("PUT", "/v1/events/\(key)", body)
                 #expect(answer.status == 201, "\(answer.text)")
@@ -41,7 +41,7 @@ struct LookupListTests {
             #expect(Self.keys(try await app("GET", Self.path)) == ["early", "elsewhere", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team:a")) == ["early", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team%3Aa")) == ["early", "late"])
-            #expect(Self.keys(try await app("GET", Self.path + "?to=2100-01-02T00:00:00Z")) == ["early"])
+            #expect(Self.keys(try await app("GET", Self.path + "?to=2030-01-02T00:00:00Z")) == ["early"])
             #expect(Self.keys(try await app("GET", Self.path + "?state=live")) == [])
             let first = try await app("GET", Self.path + "?limit=2")
             let cursor = try #require(first.json["nextCursor"]?.string)
@@ -55,7 +55,7 @@ struct LookupListTests {
             #expect(early["name"]?.string == "Early")
             #expect(early["kind"]?.string == "match")
             #expect(early["state"]?.string == "scheduled")
-            #expect(early["startsAt"]?.string == "2100-01-01T18:00:00.000Z")
+            #expect(early["startsAt"]?.string == "2030-01-01T18:00:00.000Z")
             #expect(listed.headers["cache-control"] == "public, max-age=10")
             for word in ["team_id", "teamId", "keyId", "quirk", "Other"] { #expect(!listed.text.contains(word)) }
 
@@ -63,7 +63,7 @@ struct LookupListTests {
             let same = try await app("GET", Self.path + "?topic=team:a", headers: ["If-None-Match": tag])
             #expect(same.status == 304)
             _ = try await stage.api(
-                "PUT", "/v1/events/early", Self.event("Derby", "team:a", "2100-03-01T18:00:00Z"))
+                "PUT", "/v1/events/early", Self.event("Derby", "team:a", "2030-03-01T18:00:00Z"))
             let moved = try await app("GET", Self.path + "?topic=team:a", headers: ["If-None-Match": tag])
             #expect(Self.keys(moved) == ["late", "early"])
             #expect(moved.json["items"]?.items.last?["name"]?.string == "Derby")

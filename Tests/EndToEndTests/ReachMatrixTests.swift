@@ -49,6 +49,10 @@ struct ReachMatrixTests {
         .init(
             method: "PUT", route: "/v1/events/{key}", path: { "/v1/events/\($0.event)" },
             body: { _ in #"{"name": "Mine", "audiences": [\#(Stage.audience(.development, .noMessageStored))]}"# }),
+        .init(
+            method: "PATCH", route: "/v1/events/{key}", path: { "/v1/events/\($0.event)" },
+            body: { _ in #"{"kind": "mine"}"# }),
+        .init(method: "POST", route: "/v1/events/{key}/reopen", path: { "/v1/events/\($0.event)/reopen" }),
         .init(method: "GET", route: "/v1/events/{key}/stream", path: { "/v1/events/\($0.event)/stream" }),
         .init(
             method: "POST", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" },
@@ -110,6 +114,9 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/lookup/{bundleId}/{environment}",
             path: { "/v1/lookup/\($0.app)/development" }, body: { #"{"eventKeys": ["\#($0.event)"]}"# }, isOfApp: true),
+        .init(
+            method: "GET", route: "/v1/lookup/{bundleId}/{environment}",
+            path: { "/v1/lookup/\($0.app)/development" }, isOfApp: true),
         .init(method: "GET", route: "/v1/webhooks/{id}", path: { "/v1/webhooks/\($0.webhook)" }),
         .init(method: "PUT", route: "/v1/webhooks/{id}", path: { "/v1/webhooks/\($0.webhook)" }, body: { _ in hook }),
         .init(method: "POST", route: "/v1/webhooks/{id}/secret", path: { "/v1/webhooks/\($0.webhook)/secret" }),
@@ -124,6 +131,7 @@ struct ReachMatrixTests {
         .init(method: "GET", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "POST", route: "/v1/keys/{id}/rotations", path: { "/v1/keys/\($0.key)/rotations" }),
         // What ends things comes last.
+        .init(method: "DELETE", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
         .init(method: "DELETE", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "DELETE", route: "/v1/webhooks/{id}", path: { "/v1/webhooks/\($0.webhook)" }),
         .init(

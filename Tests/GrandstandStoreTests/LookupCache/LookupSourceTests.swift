@@ -66,6 +66,8 @@ struct LookupSourceTests {
     /// Whatever an answer shows, and an operator's SQL that changes it.
     @Test(arguments: [
         "update events set starts_at = now() where key = 'match-1'",
+        "update events set name = 'x' where key = 'match-1'", "update events set kind = 'x' where key = 'match-1'",
+        "update events set topics = array['team:a'] where key = 'match-1'",
         "update events set ends_at = now() where key = 'match-1'",
         "update events set first_update_at = now() where key = 'match-1'",
         "update events set ended_at = now() where key = 'match-1'",
@@ -87,7 +89,7 @@ struct LookupSourceTests {
     }
 
     @Test(arguments: [
-        "update events set name = 'x', updated_at = now()", "update events set starts_at = starts_at",
+        "update events set metadata = '{}', updated_at = now()", "update events set starts_at = starts_at",
         "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
         "update channels set attempts = 3, changed_at = now()",
     ])

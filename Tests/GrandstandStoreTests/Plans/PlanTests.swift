@@ -34,7 +34,7 @@ struct PlanTests {
                 }
             }
             Self.check(plans.all)
-            #expect(plans.all.contains { $0.contains("a.topic =") })
+            #expect(plans.all.contains { $0.contains("topic = r.topic") })
         }
     }
 

@@ -1,0 +1,284 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Audiences of one app and environment that a variant tells apart: each has a lane and a channel of its own.
+struct VariantTests {
+    private static let languages = ["de", "fr", "it"]
+    private static let all: [String?] = ["de", "fr", "it", nil]
+
+    private func audiences(
+        _ names: [String?] = Self.languages, _ policy: StoragePolicy = .mostRecentMessageStored
+    ) throws -> [Audience] {
+        try names.map { try .sample("com.example.Goal", .production, policy, variant: $0) }
+    }
+
+    private func lookup(
+        _ stores: Stores, _ variant: String? = nil, contentState: Bool = false
+    ) async throws -> LookupEntry? {
+        try await stores.events.lookup(
+            topic: "com.example.goal", in: .production, .sample(), variant: variant.flatMap(Variant.init),
+            contentState: contentState, now: stores.now)
+    }
+
+    /// Apple's ID of the channel of each variant that has one to follow.
+    private func channels(_ stores: Stores, _ names: [String?] = Self.languages) async throws -> [String?] {
+        var channels: [String?] = []
+        for name in names { channels.append(try await lookup(stores, name)?.channelID) }
+        return channels
+    }
+
+    @Test func `each has a channel, and a place of the quota; lookups tell which`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let channels = try await channels(stores)
+            #expect(Set(channels.compactMap(\.self)).count == 3)
+            // The first that was declared, in the order of now.
+            #expect(try await lookup(stores)?.variant?.rawValue == "de")
+            try await stores.put(.sample(audiences: audiences(["fr", "de", "it"])))
+            #expect(try await lookup(stores)?.variant?.rawValue == "fr")
+            try await stores.open(audiences: audiences(Self.all))
+            #expect(try await lookup(stores)?.variant == nil)
+            #expect(try await lookup(stores, "es") == nil)
+            let quota = try #require(
+                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
+                    $0.environment == .production
+                })
+            #expect((quota.used, quota.forecast.peak) == (4, 4))
+            #expect(try await self.channels(stores) == channels)
+            let event = try #require(try await stores.events.event(.sample(), now: stores.now))
+            #expect(event.specification.audiences.map { $0.variant?.rawValue } == Self.all)
+            #expect(event.channels.map(\.channelID).prefix(3) == channels[...])
+        }
+    }
+
+    @Test func `one broadcast says something else to each`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let channels = try await channels(stores)
+            let request = BroadcastRequest.update(
+                #"{"goal": "scored"}"#,
+                byVariant: ["de": (#"{"goal": "Tor"}"#, #"{"title": "Tor!"}"#), "fr": (#"{"goal":"but"}"#, nil)])
+            let broadcast = try await stores.accept(request)
+            #expect(broadcast.deliveries.map { $0.variant?.rawValue } == Self.languages)
+            let claimed = try await stores.claim()
+            func text(to channelID: String?) -> String? { claimed.first { $0.message.channelID == channelID }?.text }
+            #expect(
+                text(to: channels[0])?.contains(#""content-state":{"goal": "Tor"},"alert":{"title": "Tor!"}"#) == true)
+            #expect(text(to: channels[1])?.contains(#""content-state":{"goal":"but"}}"#) == true)
+            #expect(text(to: channels[2])?.contains(#""content-state":{"goal": "scored"}}"#) == true)
+            for delivery in claimed { try await stores.settle(delivery, .ok) }
+            let kept = try #require(try await stores.outbox.broadcast(broadcast.id))
+            #expect(kept.deliveries.map { $0.variant?.rawValue } == Self.languages)
+            #expect(kept.deliveries.map(\.priority) == [.immediate, .powerAware, .powerAware])
+            #expect(kept.deliveries.map(\.state) == [.accepted, .accepted, .accepted])
+            var shown: [String] = []
+            for name in Self.languages {
+                let entry = try await lookup(stores, name, contentState: true)
+                shown.append(String(decoding: try #require(entry?.contentState), as: UTF8.self))
+            }
+            #expect(shown == [#"{"goal": "Tor"}"#, #"{"goal":"but"}"#, #"{"goal": "scored"}"#])
+        }
+    }
+
+    @Test func `an alert of one variant goes on with the newest content of that variant`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(["de", "fr"]))
+            try await stores.accept(.update(#"{"n":1}"#, byVariant: ["de": (nil, #"{"title": "Tor!"}"#)]))
+            try await stores.accept(.update(#"{"n":2}"#, byVariant: ["de": (#"{"n":"zwei"}"#, nil)]))
+            let sent = try await stores.claim().map(\.text)
+            #expect(sent.count == 2)
+            #expect(
+                sent.contains { $0.contains(#""content-state":{"n":"zwei"},"alert":{"title": "Tor!"}"#) }, "\(sent)")
+            // The other's first update gave way.
+            #expect(sent.contains { $0.contains(#""content-state":{"n":2}}"#) }, "\(sent)")
+        }
+    }
+
+    @Test func `a scheduled one keeps what it says to each, and selectors choose`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            var request = try BroadcastRequest.update(
+                #"{"n":1}"#, sendAt: stores.now.addingTimeInterval(60),
+                audiences: [.sample(variant: "fr"), .sample(variant: "de")],
+                byVariant: ["fr": (#"{"n":"un"}"#, nil)])
+            try await stores.accept(request)
+            stores.clock.advance(by: 60)
+            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            let sent = try await stores.claim().map(\.text).sorted()
+            #expect(sent.count == 2)
+            #expect(sent.contains { $0.contains(#"{"n":"un"}"#) } && sent.contains { $0.contains(#"{"n":1}"#) })
+            // A variant that went meanwhile is nobody's; the rest goes.
+            request.sendAt = stores.now.addingTimeInterval(60)
+            request.audiences = nil
+            let scheduled = try await stores.accept(request)
+            try await stores.put(.sample(audiences: audiences(["de"])))
+            stores.clock.advance(by: 60)
+            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.delivery(of: scheduled).variant?.rawValue == "de")
+            try await stores.put(.sample(audiences: audiences()))
+            request.byVariant = [:]
+            request.sendAt = nil
+            request.audiences = [AudienceSelector(try .sample())]
+            #expect(try await stores.accept(request).deliveries.count == 3)
+        }
+    }
+
+    @Test func `what the event does not have is refused, also one that is over; an end is its variant's own`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(["de", "fr"]))
+            let unknown = BroadcastRequest.update(byVariant: ["it": (nil, nil)])
+            #expect(try await problem { try await stores.accept(unknown) } == .invalidRequest)
+            let nobody = BroadcastRequest.update(audiences: [try .sample(variant: "it")])
+            #expect(try await problem { try await stores.accept(nobody) } == .invalidRequest)
+            let german: [Audience.ID] = [try .sample(variant: "de")]
+            try await stores.accept(.end(audiences: german))
+            #expect(try await problem { try await stores.accept(.update(audiences: german)) } == .eventEnded)
+            #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over)
+            // All of the app that take one still; the variant that is over is no mistake.
+            let both = try await stores.accept(
+                .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
+            #expect(both.deliveries.map { $0.variant?.rawValue } == ["fr"])
+        }
+    }
+
+    @Test func `another priority touches no channel, another policy only its variant's`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let before = try await ledger(stores)
+            let channels = try await channels(stores)
+            stores.clock.advance(by: 60)
+            var changed = try audiences()
+            changed[0].priority = .lowest
+            let event = try await stores.put(.sample(audiences: changed))
+            #expect(event.specification.audiences.map(\.priority) == [.lowest, nil, nil])
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await ledger(stores) == before)
+            let broadcast = try await stores.accept(.update())
+            #expect(broadcast.deliveries.map(\.priority) == [.lowest, .powerAware, .powerAware])
+
+            changed[1].storagePolicy = .noMessageStored
+            try await stores.put(.sample(audiences: changed))
+            let reasons = try await stores.pool.query("select reason from audit_log where reason like '%fr%'")
+            #expect(reasons.count == 1)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let now = try await self.channels(stores)
+            #expect((now[0], now[2]) == (channels[0], channels[2]))
+            #expect(now[1] != nil && now[1] != channels[1])
+            #expect(try await ledger(stores, "de", "it") == before.filter { !$0.hasPrefix("fr") })
+        }
+    }
+
+    /// The channels with all that ever changes of them.
+    private func ledger(_ stores: Stores, _ names: String...) async throws -> [String] {
+        try await stores.pool.query(
+            """
+            select variant || ' ' || c::text as line from channels c
+            where \(names.isEmpty) or variant = any(\(names)) order by variant
+            """
+        ).map { try $0.decode(String.self, "line") }
+    }
+
+    @Test func `one that goes takes its channel along, and has it again when it comes back`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let channels = try await channels(stores)
+            try await stores.put(.sample(audiences: audiences(["de", "it"])))
+            #expect(try await self.channels(stores) == [channels[0], nil, channels[2]])
+            #expect(try await stores.accept(.update()).deliveries.map { $0.variant?.rawValue } == ["de", "it"])
+            try await stores.put(.sample(audiences: audiences(["de", "it", "fr"])))
+            try await stores.provision()
+            #expect(try await self.channels(stores) == channels)
+            try await stores.put(.sample(audiences: audiences(["de", "it"])))
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let states = try await stores.pool.query("select state::text as state from channels order by variant")
+            #expect(try states.map { try $0.decode(String.self, "state") } == ["active", "retiring", "active"])
+        }
+    }
+
+    @Test func `a channel that Apple lost is replaced for its variant, and one that is back serves it`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(["de", "fr"]))
+            let channels = try await channels(stores, ["de", "fr"]).compactMap(\.self)
+            let event = try EventKey.sample()
+            let page = try await stores.channels.channels(
+                of: .sample(), in: .production, where: ChannelFilter(eventKey: event), PageRequest())
+            let french = try #require(page.items.first { $0.channelID == channels[1] })
+            #expect(french.variant?.rawValue == "fr" && french.audience.variant == french.variant)
+            try await stores.lose(french)
+            #expect(try await self.channels(stores, ["de", "fr"]) == [channels[0], nil])
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let now = try await self.channels(stores, ["de", "fr"])
+            #expect(now[0] == channels[0] && now[1] != nil && now[1] != channels[1])
+        }
+    }
+
+    @Test func `an imported channel is for the variant that is named`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(audiences: audiences(["de", "fr"])))
+            func take(_ channelID: String, _ variant: String?) async throws -> Channel {
+                try await stores.channels.import(
+                    ChannelImport(
+                        bundleID: .sample(), environment: .production, channelID: channelID,
+                        storagePolicy: .mostRecentMessageStored, label: nil, eventKey: .sample(),
+                        variant: variant.flatMap(Variant.init),
+                        answer: APNsRecord(status: 200, reason: nil, requestID: nil)), by: .server, now: stores.now)
+            }
+            #expect(try await problem { try await take("none", nil) } == .invalidRequest)
+            #expect(try await take("theirs", "fr").variant?.rawValue == "fr")
+            #expect(try await channels(stores, ["de", "fr"]) == [nil, "theirs"])
+            #expect(try await problem { try await take("another", "fr") } == .channelExists)
+            try await stores.provision()
+            #expect(try await channels(stores, ["de", "fr"])[0] != nil)
+        }
+    }
+
+    /// The statements of the version before, which knows no variants.
+    @Test func `a replica of the version before declares events and opens channels as it did`() async throws {
+        try await withStores { stores in
+            try await stores.open("new", audiences: [.sample()])
+            try await stores.pool.query(
+                """
+                insert into events (key, name, created_at, updated_at) values ('old', 'x', \(stores.now), \(stores.now))
+                """)
+            for isFirst in [true, false] {
+                do {
+                    try await stores.pool.query(
+                        """
+                        with made as (
+                            insert into lanes (bundle_id, environment, storage_policy)
+                            values ('com.example.Goal', 'production', 'noMessageStored') returning id)
+                        insert into audiences (event_key, position, lane, bundle_id, environment, storage_policy, delivery)
+                        select 'old', 0, id, 'com.example.Goal', 'production', 'noMessageStored', 'channel' from made
+                        """)
+                    #expect(isFirst)
+                } catch let error as PostgresError {
+                    #expect(!isFirst && error.sqlState == .uniqueViolation)
+                }
+            }
+            for count in [1, 0] {
+                let rows = try await stores.pool.query(
+                    """
+                    insert into channels (id, bundle_id, environment, storage_policy, state, event_key, created_at, changed_at)
+                    values (gen_random_uuid(), 'com.example.Goal', 'production', 'noMessageStored', 'creating', 'old',
+                        \(stores.now), \(stores.now))
+                    on conflict do nothing returning id
+                    """)
+                #expect(rows.count == count)
+            }
+            let event = try #require(try await stores.events.event(.sample("old"), now: stores.now))
+            #expect(event.specification.audiences.map(\.variant) == [nil])
+            #expect(event.channels.map(\.state) == [.pending])
+        }
+    }
+}

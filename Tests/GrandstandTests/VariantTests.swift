@@ -1,0 +1,153 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// What several audiences of one app and environment get, and how they are named.
+struct VariantTests {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private static func id(_ variant: String? = nil, of bundleID: String = "com.example.Goal") throws -> Audience.ID {
+        Audience.ID(
+            bundleID: try #require(BundleID(rawValue: bundleID)), environment: .production,
+            variant: try variant.map { try #require(Variant(rawValue: $0)) })
+    }
+
+    private static func audience(_ variant: String, priority: APNsPriority? = nil) throws -> Audience {
+        Audience(id: try id(variant), storagePolicy: .noMessageStored, priority: priority)
+    }
+
+    private static func audiences() throws -> [Audience] {
+        let other = Audience(id: try id(of: "com.example.Other"), storagePolicy: .noMessageStored)
+        return [try audience("de"), try audience("fr"), other]
+    }
+
+    private static func update(
+        _ contentState: String = "{}", alert: String? = nil, priority: APNsPriority? = nil,
+        byVariant: [String: (contentState: String?, alert: String?)] = [:]
+    ) throws -> BroadcastRequest {
+        var request = BroadcastRequest(
+            payload: BroadcastPayload(
+                event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
+            priority: priority)
+        for (name, override) in byVariant {
+            request.byVariant[try #require(Variant(rawValue: name))] = BroadcastContent.Override(
+                contentState: override.contentState.map { Array($0.utf8) }, alert: override.alert.map { Array($0.utf8) }
+            )
+        }
+        return request
+    }
+
+    private static func plan(_ request: BroadcastRequest, for audiences: [Audience]? = nil) throws -> DeliveryPlan {
+        try DeliveryPlan(request, audiences: try audiences ?? Self.audiences(), now: now)
+    }
+
+    @Test(arguments: [("de", true), ("pt-BR", true), ("home:A_1.0", true), ("", false), ("dé", false), ("a b", false)])
+    func `a variant is of the alphabet of event keys`(_ text: String, _ isOne: Bool) {
+        #expect((Variant(rawValue: text) != nil) == isOne)
+    }
+
+    @Test func `a variant has 32 characters at most`() {
+        #expect(Variant(rawValue: String(repeating: "a", count: 32)) != nil)
+        #expect(Variant(rawValue: String(repeating: "a", count: 33)) == nil)
+    }
+
+    @Test func `a selector without a variant names all of its app and environment, one with a variant that one`() throws
+    {
+        let ids = try Self.audiences().map(\.id)
+        let all = AudienceSelector(try Self.id())
+        #expect(ids.map(all.matches) == [true, true, false])
+        let german = AudienceSelector(try Self.id("de"))
+        #expect(ids.map(german.matches) == [true, false, false])
+        var elsewhere = try Self.id("de")
+        elsewhere.environment = .development
+        #expect(!german.matches(elsewhere))
+        let italian = AudienceSelector(try Self.id("it"))
+        #expect(italian.objection(among: ids).contains("it has de, fr."))
+    }
+
+    @Test func `each audience gets its variant's content and alert, byte for byte, and everybody's for the rest`()
+        throws
+    {
+        let request = try Self.update(
+            #"{"goal": "scored"}"#,
+            byVariant: ["de": (#"{"goal":"Tor 1.50"}"#, nil), "fr": (nil, #"{"title": "But"}"#)])
+        let items = try Self.plan(request).items
+        #expect(
+            items.map { String(decoding: $0.payload.contentState ?? [], as: UTF8.self) } == [
+                #"{"goal":"Tor 1.50"}"#, #"{"goal": "scored"}"#, #"{"goal": "scored"}"#,
+            ])
+        #expect(
+            items.map { $0.payload.alert.map { String(decoding: $0, as: UTF8.self) } } == [
+                nil, #"{"title": "But"}"#, nil,
+            ])
+        // An alert of its own rings for it alone.
+        #expect(items.map(\.priority) == [.powerAware, .immediate, .powerAware])
+        #expect(items.map { $0.ringsUntil != nil } == [false, true, false])
+    }
+
+    @Test func `a broadcast's priority goes before its audience's, that before what the message is`() throws {
+        let audiences = [try Self.audience("de", priority: .lowest), try Self.audience("fr")]
+        let alert = try Self.update(alert: #"{"title": "Goal"}"#)
+        #expect(try Self.plan(alert, for: audiences).items.map(\.priority) == [.lowest, .immediate])
+        #expect(try Self.plan(alert, for: audiences).items.map(\.plainPriority) == [.lowest, .powerAware])
+        let asked = try Self.update(priority: .powerAware)
+        #expect(try Self.plan(asked, for: audiences).items.map(\.priority) == [.powerAware, .powerAware])
+    }
+
+    @Test func `a message that is too long says for which variant, unless nobody gets it`() throws {
+        let long = "{\"text\": \"" + String(repeating: "a", count: 5_200) + "\"}"
+        let request = try Self.update(byVariant: ["fr": (long, nil)])
+        let problem = try #require(throws: Problem.self) { try Self.plan(request) }
+        #expect(problem.kind == .payloadTooLarge)
+        #expect(problem.errors.map(\.pointer) == ["/byVariant/fr"])
+        #expect(try Self.plan(request, for: [Self.audience("de")]).items.count == 1)
+    }
+
+    @Test func `one warning tells of every content that devices may drop`() throws {
+        let long = "{\"text\": \"" + String(repeating: "a", count: 4_200) + "\"}"
+        let request = try Self.update(byVariant: ["de": (long, nil), "fr": (long + " ", nil)])
+        let warnings = try Self.plan(request).warnings
+        #expect(warnings.count == 1)
+        #expect(
+            warnings.first?.contains("4212 bytes for variant de, 4213 bytes for variant fr;") == true, "\(warnings)")
+    }
+
+    @Test func `variants that the event does not have are refused by name, with those it has`() throws {
+        let ids = try Self.audiences().map(\.id)
+        let known = try Self.update(byVariant: ["de": (nil, nil)])
+        try known.content.requireVariants(among: ids)
+        let unknown = try Self.update(byVariant: ["de": (nil, nil), "it": (nil, nil), "es": (nil, nil)])
+        let problem = try #require(throws: Problem.self) { try unknown.content.requireVariants(among: ids) }
+        #expect(problem.kind == .invalidRequest)
+        #expect(problem.errors.map(\.pointer) == ["/byVariant/es", "/byVariant/it"])
+        #expect(problem.errors.first?.detail == "The event has no variant es; it has de, fr.")
+    }
+
+    @Test func `what is kept of them is read back as it was written`() throws {
+        let written = try Self.update(
+            byVariant: ["de": (#"{"b":1.50, "a":"\u00e9\/"}"#, nil), "x.y:z": (nil, #"{"title":"x"}"#)]
+        ).byVariant
+        let text = try #require(BroadcastContent.text(written))
+        #expect(try BroadcastContent.byVariant(text) == written)
+        #expect(BroadcastContent.text([:]) == nil)
+    }
+
+    @Test func `a lookup without a variant finds the audience without one, else the first that was declared`() throws {
+        func record(_ channelID: String, _ variant: String?) throws -> LookupRecord {
+            LookupRecord(
+                topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
+                channelID: channelID, variant: try variant.map { try #require(Variant(rawValue: $0)) })
+        }
+        let (german, french, plain) = (try record("d", "de"), try record("f", "fr"), try record("p", nil))
+        func found(_ records: [LookupRecord], _ variant: String? = nil) -> String? {
+            records.first(topic: "com.example.goal", in: .production, variant.flatMap(Variant.init))?.channelID
+        }
+        #expect(found([german, french]) == "d")
+        #expect(found([german, french, plain]) == "p")
+        #expect(found([french, german], "de") == "d")
+        #expect(found([german, plain], "it") == nil)
+        #expect(found([]) == nil)
+        #expect([german].first(topic: "com.example.goal", in: .development, nil) == nil)
+    }
+}
