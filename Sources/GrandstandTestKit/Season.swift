@@ -37,7 +37,7 @@ package struct Season: Sendable {
             let order = [0] + circle
             for pair in 0..<(clubs / 2) {
                 var sides = (order[pair], order[clubs - 1 - pair])
-                if (round + pair) % 2 == 1 { swap(&sides.0, &sides.1) }
+                if (round % (clubs - 1) + pair) % 2 == 1 { swap(&sides.0, &sides.1) }
                 if round >= clubs - 1 { swap(&sides.0, &sides.1) }
                 fixtures.append(
                     Fixture(

@@ -136,12 +136,12 @@ struct WebhookRouteTests {
     @Test(
         arguments: [
             ("gs_admin", Set(WebhookTopic.allCases), nil),
-            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest], nil),
+            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest], nil),
             (
                 "gs_operate",
                 [
                     .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff,
-                    .tokensRefused, .webhookTest,
+                    .tokensRefused, .calendarShrunk, .webhookTest,
                 ],
                 nil
             ),
