@@ -9,7 +9,8 @@ extension Problem.Kind {
         case .unauthenticated: .unauthorized
         case .forbidden, .wrongInstallationSecret: .forbidden
         case .appNotFound, .broadcastNotFound, .calendarNotFound, .channelNotFound, .channelPending, .eventNotFound,
-            .installationNotFound, .keyNotFound, .notFound, .pushNotFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
+            .installationNotFound, .keyNotFound, .notFound, .pushNotFound, .reconciliationNotFound,
+            .webhookDeliveryNotFound, .webhookNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,

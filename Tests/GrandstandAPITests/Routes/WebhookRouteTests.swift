@@ -136,7 +136,10 @@ struct WebhookRouteTests {
     @Test(
         arguments: [
             ("gs_admin", Set(WebhookTopic.allCases), nil),
-            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest], nil),
+            (
+                "gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest],
+                nil
+            ),
             (
                 "gs_operate",
                 [
