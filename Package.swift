@@ -116,7 +116,8 @@ let package = Package(
         // Words and rules: no clocks, no sockets, no database.
         .target(name: "APNsWire", swiftSettings: settings),
         .target(name: "JSONSyntax", swiftSettings: settings),
-        .target(name: "Grandstand", dependencies: ["APNsWire", "JSONSyntax"], swiftSettings: settings),
+        .target(name: "Calendars", swiftSettings: settings),
+        .target(name: "Grandstand", dependencies: ["APNsWire", "Calendars", "JSONSyntax"], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
         .target(
@@ -148,12 +149,13 @@ let package = Package(
 
         // The service.
         .target(
-            name: "GrandstandService", dependencies: ["Grandstand", "APNsWire", lifecycle, log],
+            name: "GrandstandService", dependencies: ["Grandstand", "APNsWire", "Calendars", lifecycle, log],
             swiftSettings: settings),
         .target(
             name: "GrandstandAPI",
             dependencies: [
-                "GrandstandService", "Grandstand", "APNsWire", httpTypes, hummingbird, log, nioCore, nioHTTP1,
+                "GrandstandService", "Grandstand", "APNsWire", "Calendars", httpTypes, hummingbird, log, nioCore,
+                nioHTTP1,
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
@@ -209,12 +211,15 @@ let package = Package(
             name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
             swiftSettings: settings),
         .testTarget(name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], swiftSettings: settings),
+        .testTarget(
+            name: "CalendarsTests", dependencies: ["Calendars", "GrandstandTestKit"], swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
-        .testTarget(name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand"], swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandTests", dependencies: ["APNsWire", "Calendars", "Grandstand"], swiftSettings: settings),
         .testTarget(
             name: "GrandstandStoreTests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "Postgres", log,
+                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -223,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "GrandstandAPITests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit", "PortFakes",
+                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit", "PortFakes",
                 httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),

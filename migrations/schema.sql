@@ -41,6 +41,10 @@ CREATE TYPE public.audit_action AS ENUM (
     'webhook.deleted',
     'webhook.rotated',
     'webhook.disabled',
+    'calendar.created',
+    'calendar.changed',
+    'calendar.deleted',
+    'calendar.synced',
     'broadcast.accepted',
     'broadcast.withdrawn',
     'push.accepted',
@@ -133,6 +137,7 @@ CREATE TYPE public.webhook_topic AS ENUM (
     'reconciliation.found',
     'capability.off',
     'tokens.refused',
+    'calendar.shrunk',
     'webhook.test'
 );
 
@@ -639,6 +644,42 @@ CREATE TABLE public.broadcasts (
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
 );
 
+CREATE TABLE public.calendar_apps (
+    calendar text NOT NULL,
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL
+);
+
+CREATE TABLE public.calendar_entries (
+    calendar text NOT NULL,
+    uid text NOT NULL,
+    event_key text NOT NULL,
+    document json NOT NULL,
+    is_missing boolean NOT NULL,
+    is_cancelled boolean NOT NULL
+);
+
+CREATE TABLE public.calendars (
+    name text NOT NULL,
+    declaration json NOT NULL,
+    refresh_every integer,
+    reach text[],
+    last_sync json,
+    shrunk_since timestamp with time zone,
+    shrunk_vanished integer,
+    shrunk_future integer,
+    next_refresh_at timestamp with time zone,
+    failure text,
+    version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT calendars_check CHECK (((shrunk_since IS NULL) = (shrunk_vanished IS NULL))),
+    CONSTRAINT calendars_check1 CHECK (((shrunk_since IS NULL) = (shrunk_future IS NULL))),
+    CONSTRAINT calendars_check2 CHECK (((refresh_every IS NULL) = (next_refresh_at IS NULL))),
+    CONSTRAINT calendars_name_check CHECK ((name ~ '^[A-Za-z0-9._:-]{1,64}$'::text)),
+    CONSTRAINT calendars_refresh_every_check CHECK ((refresh_every > 0))
+);
+
 CREATE TABLE public.channels (
     id uuid NOT NULL,
     bundle_id text NOT NULL,
@@ -1134,6 +1175,18 @@ ALTER TABLE ONLY public.audit_log
 ALTER TABLE ONLY public.broadcasts
     ADD CONSTRAINT broadcasts_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.calendar_apps
+    ADD CONSTRAINT calendar_apps_pkey PRIMARY KEY (calendar, bundle_id, environment);
+
+ALTER TABLE ONLY public.calendar_entries
+    ADD CONSTRAINT calendar_entries_event_key_key UNIQUE (event_key);
+
+ALTER TABLE ONLY public.calendar_entries
+    ADD CONSTRAINT calendar_entries_pkey PRIMARY KEY (calendar, uid);
+
+ALTER TABLE ONLY public.calendars
+    ADD CONSTRAINT calendars_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 
@@ -1269,6 +1322,12 @@ CREATE INDEX broadcasts_scheduled ON public.broadcasts USING btree (send_at) WHE
 
 CREATE INDEX broadcasts_scheduled_of_event ON public.broadcasts USING btree (event_key, send_at) WHERE scheduled;
 
+CREATE INDEX calendar_apps_by_app ON public.calendar_apps USING btree (bundle_id, environment);
+
+CREATE INDEX calendars_due ON public.calendars USING btree (next_refresh_at) WHERE (next_refresh_at IS NOT NULL);
+
+CREATE INDEX calendars_shrunk ON public.calendars USING btree (shrunk_since) WHERE (shrunk_since IS NOT NULL);
+
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, variant, storage_policy, created_at) WHERE (event_key IS NOT NULL);
@@ -1365,6 +1424,8 @@ CREATE TRIGGER leave_reaches BEFORE DELETE ON public.apps FOR EACH ROW EXECUTE F
 
 CREATE TRIGGER new_version BEFORE UPDATE OF name, team_id, key_id, channel_limit ON public.apps FOR EACH ROW EXECUTE FUNCTION public.new_version();
 
+CREATE TRIGGER new_version BEFORE UPDATE OF declaration ON public.calendars FOR EACH ROW EXECUTE FUNCTION public.new_version();
+
 CREATE TRIGGER new_version BEFORE UPDATE OF name, kind, starts_at, ends_at, channels_open_at, metadata ON public.events FOR EACH ROW EXECUTE FUNCTION public.new_version();
 
 CREATE TRIGGER new_version BEFORE UPDATE ON public.webhooks FOR EACH ROW WHEN (((((((old.url IS DISTINCT FROM new.url) OR (old.description IS DISTINCT FROM new.description)) OR (old.topics IS DISTINCT FROM new.topics)) OR (old.bundle_id IS DISTINCT FROM new.bundle_id)) OR (old.apps IS DISTINCT FROM new.apps)) OR (old.state IS DISTINCT FROM new.state))) EXECUTE FUNCTION public.new_version();
@@ -1425,6 +1486,15 @@ ALTER TABLE ONLY public.broadcasts
 
 ALTER TABLE ONLY public.broadcasts
     ADD CONSTRAINT broadcasts_lane_fkey FOREIGN KEY (lane) REFERENCES public.lanes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.calendar_apps
+    ADD CONSTRAINT calendar_apps_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.calendar_apps
+    ADD CONSTRAINT calendar_apps_calendar_fkey FOREIGN KEY (calendar) REFERENCES public.calendars(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.calendar_entries
+    ADD CONSTRAINT calendar_entries_calendar_fkey FOREIGN KEY (calendar) REFERENCES public.calendars(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;

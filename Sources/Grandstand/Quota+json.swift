@@ -37,6 +37,7 @@ extension Quota: JSONWritable {
             object.member("level", level.rawValue)
             object.member("alarm", alarm?.rawValue)
             object.member("tokensRefused", tokensRefused)
+            object.member("shrunkCalendars", shrunkCalendars)
         }
     }
 }

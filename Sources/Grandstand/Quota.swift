@@ -20,6 +20,8 @@ package struct Quota: Sendable, Hashable {
     package var isCapabilityOff: Bool
     /// The alarm about device tokens, while it stands.
     package var tokensRefused: TokensRefused?
+    /// The alarms about calendars with events of the app, while they stand; the oldest first.
+    package var shrunkCalendars: [CalendarShrunk]
 
     package struct Listed: Sendable, Hashable {
         package var count: Int
@@ -35,7 +37,7 @@ package struct Quota: Sendable, Hashable {
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
         byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, apple: Listed? = nil, unmanaged: Int = 0,
         reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false,
-        tokensRefused: TokensRefused? = nil
+        tokensRefused: TokensRefused? = nil, shrunkCalendars: [CalendarShrunk] = []
     ) {
         self.bundleID = bundleID
         self.environment = environment
@@ -48,6 +50,7 @@ package struct Quota: Sendable, Hashable {
         self.reconciliationAlarm = reconciliationAlarm
         self.isCapabilityOff = isCapabilityOff
         self.tokensRefused = tokensRefused
+        self.shrunkCalendars = shrunkCalendars
     }
 
     /// What an app's operators are warned of, the gravest first.
@@ -56,6 +59,8 @@ package struct Quota: Sendable, Hashable {
         case capabilityOff = "capability-off"
         /// APNs refuses many device tokens.
         case tokensRefused = "tokens-refused"
+        /// More than a third of a calendar's events vanished from it at once.
+        case calendarShrunk = "calendar-shrunk"
         /// Apple has channels that its list lacks.
         case listIncomplete = "list-incomplete"
         /// Apple's list has channels that an unanswered creation of ours or somebody else may have made.
@@ -76,6 +81,7 @@ package struct Quota: Sendable, Hashable {
         var standing: Set<Alarm> = []
         if isCapabilityOff { standing.insert(.capabilityOff) }
         if tokensRefused != nil { standing.insert(.tokensRefused) }
+        if !shrunkCalendars.isEmpty { standing.insert(.calendarShrunk) }
         if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
         return Alarm.allCases.filter(standing.contains)
     }

@@ -26,6 +26,7 @@ package struct API: Sendable {
         /// What a reconciliation by hand may delete at most, and when.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
+        package var calendars: CalendarOperations
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
         package var webhookNetworks: NetworkGuard
@@ -50,6 +51,7 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
+            calendars: CalendarOperations,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
@@ -72,6 +74,7 @@ package struct API: Sendable {
             self.reconciliationOperations = reconciliationOperations
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
+            self.calendars = calendars
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
             self.installations = installations
@@ -176,6 +179,7 @@ package struct API: Sendable {
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, tenure: d.tenure, now: d.now).routes,
             StartRoutes(apps: d.apps, events: d.events, starts: d.starts, now: d.now).routes,
+            CalendarRoutes(calendars: d.calendars).routes,
             BroadcastRoutes(
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,

@@ -9,8 +9,8 @@ struct GrandstandTool: AsyncParsableCommand {
         discussion: "Settings come from environment variables; docs/settings.md lists them.",
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
-            DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,
-            PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self,
+            DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, CalendarCommand.self,
+            BroadcastCommand.self, PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self,
             ReconcileCommand.self,
             WebhookCommand.self,
         ])

@@ -36,6 +36,7 @@ package struct Database: Sendable, PostgresQuerying {
     ) async throws -> Value {
         try await translating {
             guard let joined else { return try await pool.transaction(body) }
+            if Self.current?.isWhole ?? false { return try await body(joined) }
             try await joined.query("savepoint part")
             do {
                 let value = try await body(joined)
@@ -74,6 +75,8 @@ package struct Database: Sendable, PostgresQuerying {
         let database: ObjectIdentifier
         let connection: PostgresConnection
         let commit: Commit
+        /// What fails undoes all: its parts need no savepoints.
+        var isWhole = false
     }
 
     /// What waits for the end of a transaction that was joined.
@@ -114,6 +117,21 @@ package struct Database: Sendable, PostgresQuerying {
     ) async throws -> Value {
         let joined = Joined(database: identity, connection: connection, commit: commit)
         return try await Self.$current.withValue(joined) { try await body() }
+    }
+
+    /// Runs `body` in a transaction that all it does with this database joins: many changes that are one. What fails undoes
+    /// all of them, so `body` must not go on after an error.
+    func together<Value: Sendable>(
+        _ body: @Sendable (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        let outer = isJoined ? Self.current?.commit : nil
+        let commit = outer ?? Commit()
+        let value = try await transaction { connection in
+            let joined = Joined(database: identity, connection: connection, commit: commit, isWhole: true)
+            return try await Self.$current.withValue(joined) { try await body(connection) }
+        }
+        if outer == nil { commit.happened() }
+        return value
     }
 
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -20,6 +20,10 @@ package final class Receiver: Sendable {
     package enum Reaction: Sendable {
         /// - Parameter length: bytes of the answer's body.
         case answer(Int, headers: [String: String] = [:], length: Int = 0)
+        /// 200 with a file.
+        ///
+        /// - Parameter claimed: bytes it says there are; after fewer it closes the connection.
+        case file([UInt8], claimed: Int? = nil)
         /// Nothing, for ever.
         case silence
         /// Closes the connection.
@@ -166,6 +170,13 @@ private final class ReceiverHandler: ChannelInboundHandler {
         switch reaction {
         case .silence: return
         case .hangUp: context.close(promise: nil)
+        case .file(let bytes, let claimed):
+            let head = HTTPResponseHead(
+                version: .http1_1, status: .ok, headers: ["content-length": String(claimed ?? bytes.count)])
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+            if let claimed, claimed > bytes.count { return context.close(promise: nil) }
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         case .answer(let status, let headers, let length):
             var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
             fields.add(name: "content-length", value: String(length))

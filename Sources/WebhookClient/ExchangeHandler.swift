@@ -19,6 +19,7 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     private let exchange: Exchange
     private var received = 0
+    private var body: [UInt8] = []
 
     /// Bytes of an answer's body that are read, politely, before the connection is closed.
     private static let longestBody = 64 * 1024
@@ -27,7 +28,9 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.head(exchange.request.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(exchange.request.body))), promise: nil)
+        if exchange.request.body.readableBytes > 0 {
+            context.write(wrapOutboundOut(.body(.byteBuffer(exchange.request.body))), promise: nil)
+        }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
@@ -40,8 +43,13 @@ final class ExchangeHandler: ChannelInboundHandler {
                 .answered(status: Int(head.status.code), retryAfter: Self.retryAfter(head.headers, exchange.now())))
         case .body(let bytes):
             received += bytes.readableBytes
-            if received > Self.longestBody { end(context, "the answer is too long") }
-        case .end: end(context, "the answer had no head")
+            if received > exchange.request.keptBody ?? Self.longestBody {
+                return end(context, "the answer is too long")
+            }
+            if exchange.request.keptBody != nil { body += bytes.readableBytesView }
+        case .end:
+            if exchange.request.keptBody != nil, received == body.count { exchange.keep(body) }
+            end(context, "the answer had no head")
         }
     }
 

@@ -20,6 +20,8 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case capabilityOff = "capability.off"
     /// APNs refuses many of an app's device tokens.
     case tokensRefused = "tokens.refused"
+    /// More than a third of a calendar's events to come vanished from it at once.
+    case calendarShrunk = "calendar.shrunk"
     /// Asked for by hand, to try a webhook out.
     case webhookTest = "webhook.test"
 
@@ -30,7 +32,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     package var scopes: Set<APIKey.Scope> {
         switch self {
         case .broadcastSettled: [.organise]
-        case .channelMissing, .channelReplaced, .webhookTest: [.organise, .operate]
+        case .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest: [.organise, .operate]
         case .quotaLevel, .reconciliationFound, .capabilityOff, .tokensRefused: [.operate]
         }
     }
@@ -91,6 +93,9 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             data.member("bundleId", refused.app.bundleID.rawValue)
             data.member("environment", refused.app.environment.rawValue)
             refused.writeMembers(to: &data)
+        case (.calendarShrunk, .detail(let detail)):
+            guard let shrunk = CalendarShrunk(detail) else { return false }
+            shrunk.writeMembers(to: &data)
         case (.webhookTest, .test(let webhook, let actor)):
             data.member("webhook", webhook)
             data.member("by", actor)

@@ -8,8 +8,9 @@ extension Problem.Kind {
         case .malformedJSON: .badRequest
         case .unauthenticated: .unauthorized
         case .forbidden, .wrongInstallationSecret: .forbidden
-        case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .eventNotFound, .installationNotFound,
-            .keyNotFound, .notFound, .pushNotFound, .reconciliationNotFound, .webhookDeliveryNotFound, .webhookNotFound:
+        case .appNotFound, .broadcastNotFound, .calendarNotFound, .channelNotFound, .channelPending, .eventNotFound,
+            .installationNotFound, .keyNotFound, .notFound, .pushNotFound, .reconciliationNotFound,
+            .webhookDeliveryNotFound, .webhookNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .credentialsMissing, .eventEnded,
@@ -23,7 +24,7 @@ extension Problem.Kind {
         case .expirationNotAllowed, .idempotencyMismatch, .invalidRequest, .unknownField: .unprocessableContent
         case .rateLimited: .tooManyRequests
         case .internalError: .internalServerError
-        case .apnsRefused: .badGateway
+        case .apnsRefused, .calendarUnavailable: .badGateway
         case .storeUnavailable, .streamUnavailable: .serviceUnavailable
         case .apnsUnanswered: .gatewayTimeout
         }

@@ -61,14 +61,15 @@ struct Route: Sendable {
 
     /// A route whose requests may have to wait for their turn: `prepare` reads one and asks nothing of the database.
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int, prepare: @escaping Preparation
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, query: [String] = [], bodyLimit: Int,
+        keepsAnswers: Bool = true, prepare: @escaping Preparation
     ) {
         self.method = method
         self.path = path
         self.access = access
-        query = []
+        self.query = query
         self.bodyLimit = bodyLimit
-        keepsAnswers = true
+        self.keepsAnswers = keepsAnswers
         recover = nil
         self.prepare = prepare
     }

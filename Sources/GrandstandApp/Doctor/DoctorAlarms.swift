@@ -35,6 +35,8 @@ enum DoctorAlarms {
             quota.tokensRefused.map { refused -> Words in
                 (.failed, "\(refused.finding); likely \(refused.cause)", refused.remedy)
             }
+        case .calendarShrunk:
+            quota.shrunkCalendars.first.map { shrunk -> Words in (.warning, shrunk.finding, shrunk.remedy) }
         case .listIncomplete:
             (
                 .warning, "APNs has channels that its list lacks",

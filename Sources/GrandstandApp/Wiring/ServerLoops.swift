@@ -50,6 +50,11 @@ struct ServerLoops: Sendable {
             settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
             now: now, mayClaim: mayClaim, logger: logger)
         let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
+        let refresher = CalendarRefresher(
+            operations: parts.calendars,
+            // Longer than a fetch and a sync can take; a calendar that is synced twice changes nothing.
+            lease: configuration.webhookTimeout.seconds + 120, drain: configuration.drain, now: now, mayClaim: mayClaim,
+            logger: logger)
         let dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
                 environment: environment, outbox: stores.outbox, departures: stores.departures,
@@ -99,6 +104,7 @@ struct ServerLoops: Sendable {
                     "janitor of token answers"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
+                Member(.dispatch, refresher, "calendars"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
             + DeviceLoops(configuration, resources, parts, logger: logger).members
     }

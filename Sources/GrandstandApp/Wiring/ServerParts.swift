@@ -16,6 +16,7 @@ struct ServerParts: Sendable {
     let shares: ConnectionShares
     /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
     let plan: DeliveryPlanning
+    let calendars: CalendarOperations
     let api: API
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
@@ -33,6 +34,9 @@ struct ServerParts: Sendable {
         keyUses = KeyUses(ledger: stores.keys, logger: logger)
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
+        calendars = CalendarOperations(
+            store: stores.calendars, apps: stores.apps, gateway: resources.webhookClient, documents: .api,
+            networks: configuration.webhookNetworks, tenure: configuration.tenure, now: now)
         self.stores = stores
         self.apple = apple
         self.lookups = lookups
@@ -48,7 +52,7 @@ struct ServerParts: Sendable {
                     store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
                     now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
-                intake: Intake(outbox: stores.outbox, plan: plan, now: now),
+                intake: Intake(outbox: stores.outbox, plan: plan, now: now), calendars: calendars,
                 webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
                 installations: stores.installations, receipts: stores.installations,
                 receiptSampling: configuration.receiptSampling, views: views,

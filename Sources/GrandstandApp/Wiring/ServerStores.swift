@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandAPI
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
@@ -8,6 +9,7 @@ struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let channels: PostgresChannelStore
     let events: PostgresEventStore
+    let calendars: PostgresCalendarStore
     let starts: PostgresStartStore
     let outbox: PostgresOutbox
     let crowds: PostgresCrowdStore
@@ -43,6 +45,7 @@ struct ServerStores: Sendable {
         apps = PostgresAppStore(store)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
+        calendars = PostgresCalendarStore(store, documents: .api)
         let dispatchSessions = Database(session.dispatchPool, sharing: store)
         starts = PostgresStartStore(
             bulkSessions, dispatch: Database(session.startPool, sharing: store),

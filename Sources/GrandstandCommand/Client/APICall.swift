@@ -11,11 +11,14 @@ struct ClientOptions: ParsableArguments {
 
     /// Makes a call and returns its answer's JSON; `nil` for an answer without a body.
     ///
+    /// - Parameter mediaType: of a body that is no JSON.
     /// - Throws: `StartError` with title and detail of a refusal, or with why there was no answer.
     func call(
-        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil
+        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
+        mediaType: String? = nil
     ) async throws -> JSONValue? {
-        try Self.json(of: try await exchange(method, path, query: query, body: body))
+        let headers = mediaType.map { ["Content-Type": $0] } ?? [:]
+        return try Self.json(of: try await exchange(method, path, query: query, body: body, headers: headers))
     }
 
     /// Reads the resource at `path`, changes and writes it: what the change does not name stays as it is. When somebody

@@ -49,6 +49,9 @@ struct Attention: Sendable {
         if let refused = quota.tokensRefused {
             add(.critical, Advice.tokens(refused), ConsolePath.app(app.bundleID), [.quota()])
         }
+        for shrunk in quota.shrunkCalendars {
+            add(.warning, "\(shrunk.finding). Look at its file; a sync by hand takes it or cancels what vanished.")
+        }
         if quota.level != .ok {
             add(
                 quota.level,

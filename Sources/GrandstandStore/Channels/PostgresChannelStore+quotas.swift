@@ -6,7 +6,9 @@ internal import Postgres
 extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
-            try await connection.pipeline([Self.limits(now: now), Self.live(now: now), Self.toCome(now: now)])
+            try await connection.pipeline([
+                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now), CalendarRows.standing,
+            ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
         // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
@@ -16,6 +18,8 @@ extension PostgresChannelStore {
         for row in results[2] {
             try tallies[try Self.app(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
+        var shrunk: [AppEnvironment: [CalendarShrunk]] = [:]
+        for row in results[3] { shrunk[try Self.app(row), default: []].append(try CalendarRows.shrunk(row)) }
         return try results[0].map { row in
             let app = try Self.app(row)
             let limit: Int = try row.decode("channel_limit")
@@ -29,7 +33,7 @@ extension PostgresChannelStore {
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 isCapabilityOff: try row.decode("is_capability_off"),
-                tokensRefused: try TokenAlarmRows.standing(row, of: app))
+                tokensRefused: try TokenAlarmRows.standing(row, of: app), shrunkCalendars: shrunk[app] ?? [])
         }
     }
 

@@ -62,7 +62,7 @@ package struct PostgresEventStore: EventStore {
     }
 
     /// Adds to each event its audiences and the channel of each: the one in use, else the latest.
-    private func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
+    func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }
         let audienceRows = try await database.query(

@@ -31,7 +31,7 @@ struct QuotaRouteTests {
         #""byStoragePolicy":{"noMessageStored":96,"mostRecentMessageStored":0},"#,
         #""apple":{"count":95,"at":"2026-11-21T20:45:00.000Z"},"unmanaged":0,"missing":0,"#,
         #""forecast":{"peak":96,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
-        #""level":"critical","alarm":null,"tokensRefused":null}"#,
+        #""level":"critical","alarm":null,"tokensRefused":null,"shrunkCalendars":[]}"#,
     ].joined()
 
     private static func names(_ answer: RouteWorld.Answer) -> [String] {
@@ -65,6 +65,19 @@ struct QuotaRouteTests {
                         + #"signed for (aps-environment): "#),
                 "\(answer.text)")
         }
+    }
+
+    @Test func `a shrunk calendar is an alarm of each app it is of`() async throws {
+        var quota = Sample.quota(Sample.stadium, .production)
+        quota.isCapabilityOff = false
+        quota.shrunkCalendars = [CalendarShrunk(calendar: "bl1", vanished: 20, future: 50, since: RouteWorld.now)]
+        var world = RouteWorld()
+        world.channels.count = { [quota] in [quota] }
+        let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        #expect(answer.items.first?["alarm"] as? String == "calendar-shrunk")
+        let shrunk = try #require((answer.items.first?["shrunkCalendars"] as? [[String: Any]])?.first)
+        #expect(shrunk["calendar"] as? String == "bl1")
+        #expect(shrunk["vanished"] as? Int == 20)
     }
 
     @Test func `the contract lists the alarms a quota can have`() async throws {

@@ -136,12 +136,12 @@ struct WebhookRouteTests {
     @Test(
         arguments: [
             ("gs_admin", Set(WebhookTopic.allCases), .all),
-            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest], .all),
+            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest], .all),
             (
                 "gs_operate",
                 [
                     .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff,
-                    .tokensRefused, .webhookTest,
+                    .tokensRefused, .calendarShrunk, .webhookTest,
                 ],
                 .all
             ),

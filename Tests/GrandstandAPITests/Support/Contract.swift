@@ -22,7 +22,7 @@ enum Contract {
                 "{bundleId}": "com.example.Stadium", "{environment}": "production", "{key}": "derby",
                 "{id}": "11111111-2222-4333-8444-555555555555", "{delivery}": "11111111-2222-4333-8444-555555555555",
                 "{quirk}": "management-path", "{installationId}": "11111111-2222-4333-8444-555555555555",
-                "{activityId}": "1",
+                "{activityId}": "1", "{name}": "bl1",
             ]
             return path.split(separator: "/", omittingEmptySubsequences: false).map { values[String($0)] ?? String($0) }
                 .joined(separator: "/")

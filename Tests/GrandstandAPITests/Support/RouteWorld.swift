@@ -24,6 +24,8 @@ struct RouteWorld {
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
+    var calendars = FakeCalendars()
+    var web = FakeWeb()
     var installations = FakeInstallations()
     var receipts = FakeReceipts()
     var sampling = ReceiptSampling(share: 1)
@@ -156,6 +158,9 @@ struct RouteWorld {
                 reconciliationOperations: ReconciliationOperations(
                     store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
                 reconciliationLimits: (grace: 600, deleteBudget: 100), intake: Intake(outbox: outbox, now: now),
+                calendars: CalendarOperations(
+                    store: calendars, apps: apps, gateway: web, documents: .api, networks: NetworkGuard(),
+                    tenure: ChannelTenure(), now: now),
                 webhooks: webhooks, webhookNetworks: NetworkGuard(),
                 installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
                 readiness: { Readiness(database: true) }, tenure: ChannelTenure(), pages: pages, now: now))

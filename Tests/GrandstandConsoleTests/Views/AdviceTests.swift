@@ -63,6 +63,15 @@ struct AdviceTests {
         #expect(text.hasSuffix("registers it again."))
     }
 
+    @Test func `a shrunk calendar is a warning that says what to do`() throws {
+        let samples = try Samples()
+        var quota = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
+        quota.shrunkCalendars = [CalendarShrunk(calendar: "bl1", vanished: 20, future: 50, since: Samples.now)]
+        let list = Attention.list(quota)
+        #expect(list.map(\.level) == ["warning"])
+        #expect(list.first?.text.hasPrefix("20 of 50 events to come vanished from the calendar bl1") == true)
+    }
+
     @Test func `a quota in order has none; one that will not do is announced`() throws {
         let samples = try Samples()
         let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)

@@ -102,6 +102,17 @@ struct WebhookTopicTests {
                 + #"again when its app registers it again"}"#)
     }
 
+    @Test func `a shrunk calendar is told of with its numbers and what to do`() throws {
+        let told = try Self.data(
+            .calendarShrunk,
+            Self.detail(#"{"calendar":"bl1","vanished":20,"future":50,"since":"2025-11-21T20:40:00.000Z"}"#))
+        #expect(
+            told
+                == #"{"calendar":"bl1","vanished":20,"future":50,"since":"2025-11-21T20:40:00.000Z","remedy":"look at the "#
+                + #"calendar's file and sync it again; `grandstand calendar sync bl1 --cancel-all` cancels what "#
+                + #"vanished"}"#)
+    }
+
     /// A report with these lists, in a note.
     private static func report(
         missing: String = "", unmanaged: String = "", actions: String = "", alarm: String = "null",

@@ -1,0 +1,141 @@
+/// iCalendar (RFC 5545): one `VEVENT` for each fixture.
+extension CalendarReading {
+    func iCalendar(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
+        var file = CalendarFile()
+        let calendars = try Component.calendars(bytes)
+        guard calendars.reduce(0, { $0 + $1.components.count { $0.name == "VEVENT" } }) <= CalendarLimits.entries else {
+            throw CalendarFault(line: 1, "More than \(CalendarLimits.entries) VEVENTs; use several calendars.")
+        }
+        for calendar in calendars {
+            let named = try calendar.property("X-WR-TIMEZONE")?.value.trimmed
+            var reader = EventReader(reading: self, floating: try floating(named))
+            for zone in calendar.components where zone.name == "VTIMEZONE" {
+                guard let name = try zone.property("TZID")?.value else {
+                    throw CalendarFault(line: zone.line, "The VTIMEZONE has no TZID.")
+                }
+                guard reader.defined.count < CalendarLimits.zones else {
+                    throw CalendarFault(line: zone.line, "More than \(CalendarLimits.zones) time zones.")
+                }
+                reader.defined[name] = zone
+            }
+            let isWithdrawn = try calendar.property("METHOD")?.value.uppercased() == "CANCEL"
+            for event in calendar.components where event.name == "VEVENT" {
+                do throws(CalendarFault) {
+                    var entry = try reader.entry(event)
+                    entry.isCancelled = entry.isCancelled || isWithdrawn
+                    file.add(entry)
+                } catch {
+                    var fault = error
+                    if let uid = try? event.property("UID")?.text.trimmed, !uid.isEmpty,
+                        uid.utf8.count <= CalendarLimits.uidBytes
+                    {
+                        fault.uid = uid
+                    }
+                    file.add(fault)
+                }
+            }
+        }
+        return file
+    }
+}
+
+/// Reads the events of one `VCALENDAR`.
+private struct EventReader {
+    let reading: CalendarReading
+    let floating: ZoneRules
+    /// By `TZID`.
+    var defined: [String: Component] = [:]
+    private var known: [String: ZoneRules] = [:]
+
+    init(reading: CalendarReading, floating: ZoneRules) {
+        self.reading = reading
+        self.floating = floating
+    }
+
+    mutating func entry(_ event: Component) throws(CalendarFault) -> CalendarEntry {
+        let uid = try CalendarReading.checked(
+            try event.property("UID")?.text.trimmed, of: "The VEVENT", line: event.line)
+        for property in event.properties where ["RRULE", "RDATE", "RECURRENCE-ID"].contains(property.name) {
+            throw CalendarFault(
+                line: property.line, "\(property.name) is not taken: each fixture needs a VEVENT of its own.")
+        }
+        guard let begins = try event.property("DTSTART") else {
+            throw CalendarFault(line: event.line, "The VEVENT has no DTSTART.")
+        }
+        let (start, zone) = try time(begins)
+        let startsAt = start.instant(in: zone)
+        let endsAt = try end(event, start, zone)
+        if let endsAt, endsAt < startsAt {
+            throw CalendarFault(line: begins.line, "The VEVENT ends before it begins.")
+        }
+        let status = try event.property("STATUS")?.value.uppercased()
+        return CalendarEntry(
+            line: event.line, uid: uid, startsAt: startsAt, endsAt: endsAt, isCancelled: status == "CANCELLED",
+            sequence: try event.property("SEQUENCE").flatMap { Int($0.value) } ?? 0, values: values(event))
+    }
+
+    private mutating func end(
+        _ event: Component, _ start: CalendarTime, _ zone: ZoneRules
+    ) throws(CalendarFault) -> Int? {
+        let duration = try event.property("DURATION")
+        if let property = try event.property("DTEND") {
+            guard duration == nil else {
+                throw CalendarFault(line: property.line, "DTEND and DURATION exclude each other.")
+            }
+            let (end, zone) = try time(property)
+            return end.instant(in: zone)
+        }
+        if let duration {
+            guard let length = CalendarDuration(duration.value) else {
+                throw CalendarFault(line: duration.line, "\(duration.value.prefix(100)) is no duration such as PT2H.")
+            }
+            return start.adding(length, in: zone)
+        }
+        guard case .day(let midnight) = start else { return nil }
+        return zone.instant(local: midnight + 86_400)
+    }
+
+    private mutating func time(_ property: Property) throws(CalendarFault) -> (CalendarTime, ZoneRules) {
+        guard let time = DatePattern.iso.read(property.value.trimmed) else {
+            throw CalendarFault(
+                line: property.line,
+                "\(property.value.prefix(100)) is no time such as 20261128T143000Z, of the years "
+                    + "\(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound).")
+        }
+        if case .instant = time { return (time, .utc) }
+        guard let name = property.parameters["TZID"] else { return (time, floating) }
+        return (time, try zone(name, line: property.line))
+    }
+
+    /// The file's own definition comes first (RFC 5545 3.2.19).
+    private mutating func zone(_ name: String, line: Int) throws(CalendarFault) -> ZoneRules {
+        if let zone = known[name] { return zone }
+        let zone: ZoneRules
+        if let component = defined[name] {
+            zone = try ZoneRules(component)
+        } else if let system = system(name) {
+            zone = system
+        } else {
+            throw CalendarFault(line: line, CalendarReading.unknownZone(name))
+        }
+        known[name] = zone
+        return zone
+    }
+
+    /// Also by names that end with the system's: `/freeassociation.sourceforge.net/Europe/Berlin`.
+    private func system(_ name: String) -> ZoneRules? {
+        if let zone = reading.zones(name) { return zone }
+        let parts = name.split(separator: "/")
+        for count in [3, 2] where parts.count > count {
+            if let zone = reading.zones(parts.suffix(count).joined(separator: "/")) { return zone }
+        }
+        return nil
+    }
+
+    private func values(_ event: Component) -> [String: String] {
+        reading.values(reading.names) { name in
+            let name = name.uppercased()
+            return event.properties.first { $0.name == name }?.text.trimmed
+        }
+    }
+}

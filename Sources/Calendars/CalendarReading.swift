@@ -1,0 +1,110 @@
+/// How a calendar's text becomes entries: what an organiser says of it, and the time zones there are.
+package struct CalendarReading: Sendable {
+    package enum Format: String, Sendable, Hashable, CaseIterable {
+        case ics
+        case csv
+
+        package var mediaType: String { self == .ics ? "text/calendar" : "text/csv" }
+    }
+
+    package var format: Format
+    /// Which column, property or template a name's value is from.
+    package var columns: [String: String]
+    package var datePattern: DatePattern
+    /// Of times that say none; `nil`: the file's own, or UTC.
+    package var timeZone: String?
+    /// Names whose values are asked for.
+    package var names: Set<String>
+    /// The time zones of the system, by name.
+    package var zones: @Sendable (String) -> ZoneRules?
+
+    package init(
+        format: Format, columns: [String: String] = [:], datePattern: DatePattern = .iso, timeZone: String? = nil,
+        names: Set<String> = [], zones: @escaping @Sendable (String) -> ZoneRules?
+    ) {
+        self.format = format
+        self.columns = columns
+        self.datePattern = datePattern
+        self.timeZone = timeZone
+        self.names = names
+        self.zones = zones
+    }
+
+    /// Reads a whole file; single entries that cannot be read are faults beside the others.
+    ///
+    /// - Throws: for a file that cannot be read as a whole, or is cut off.
+    package func read(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
+        switch format {
+        case .ics: try iCalendar(bytes)
+        case .csv: try csv(bytes)
+        }
+    }
+
+    /// The zone of times that say none.
+    ///
+    /// - Parameter named: by the file.
+    func floating(_ named: String?) throws(CalendarFault) -> ZoneRules {
+        guard let name = timeZone ?? named else { return .utc }
+        if let zone = zones(name) { return zone }
+        // What a file says beside its entries is often no zone's name; what the organiser says was looked up before.
+        guard timeZone == nil else { throw CalendarFault(line: 1, Self.unknownZone(name)) }
+        return .utc
+    }
+
+    /// - Parameter what: what has the UID.
+    static func checked(_ uid: String?, of what: String, line: Int) throws(CalendarFault) -> String {
+        guard let uid, !uid.isEmpty else {
+            throw CalendarFault(line: line, "\(what) has no UID, by which it is known again.")
+        }
+        guard uid.utf8.count <= CalendarLimits.uidBytes, !uid.unicodeScalars.contains("\0") else {
+            throw CalendarFault(line: line, "A UID has \(CalendarLimits.uidBytes) bytes at most, none of them NUL.")
+        }
+        return uid
+    }
+
+    static func unknownZone(_ name: String) -> String {
+        "There is no time zone \(name.prefix(100)) on this server; names such as Europe/Vienna are known."
+    }
+
+    /// The values that are asked for.
+    ///
+    /// - Parameter raw: of a column or property by its own name; `nil`: there is none.
+    func values(_ names: Set<String>, _ raw: (String) -> String?) -> [String: String] {
+        var values: [String: String] = [:]
+        for name in names { values[name] = value(name, raw, depth: 0) }
+        return values
+    }
+
+    private func value(_ name: String, _ raw: (String) -> String?, depth: Int) -> String? {
+        guard depth < 5 else { return nil }
+        if let column = columns[name] {
+            guard column.contains("{") || column.contains("}") else { return column.isEmpty ? nil : raw(column) }
+            return try? Template(column)?.filled { $0 == name ? raw($0) : value($0, raw, depth: depth + 1) }
+        }
+        if let value = raw(name) { return value }
+        guard name == "home" || name == "away", let summary = value("summary", raw, depth: depth + 1) else {
+            return nil
+        }
+        return Self.sides(of: summary).map { name == "home" ? $0.home : $0.away }
+    }
+
+    /// Both sides of `A – B`; `nil`: the text names no two.
+    static func sides(of summary: String) -> (home: String, away: String)? {
+        for separator in [" – ", " — ", " - ", " vs. ", " vs ", " v. ", " v ", " : "] {
+            let parts = summary.split(separator: separator, omittingEmptySubsequences: false).map(\.trimmed)
+            if parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) { return (parts[0], parts[1]) }
+        }
+        return nil
+    }
+}
+
+extension StringProtocol {
+    /// Without white space at its ends.
+    var trimmed: String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\u{A0}" }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return ""
+        }
+        return String(self[first...last])
+    }
+}

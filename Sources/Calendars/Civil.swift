@@ -1,0 +1,51 @@
+/// The Gregorian calendar in days since 1970-01-01.
+enum Civil {
+    /// The day's number (Howard Hinnant's days_from_civil).
+    static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+    static func length(_ year: Int, _ month: Int) -> Int {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// 0 is Sunday.
+    static func weekday(_ days: Int) -> Int {
+        let remainder = (days + 4) % 7
+        return remainder < 0 ? remainder + 7 : remainder
+    }
+
+    /// The day of the `ordinal`th weekday of a month, counted from its end when negative; `nil`: it has none.
+    static func day(_ ordinal: Int, _ weekday: Int, _ year: Int, _ month: Int) -> Int? {
+        let length = length(year, month)
+        let day: Int
+        if ordinal > 0 {
+            let first = Self.weekday(days(year, month, 1))
+            day = 1 + (weekday - first + 7) % 7 + 7 * (ordinal - 1)
+        } else {
+            let last = Self.weekday(days(year, month, length))
+            day = length - (last - weekday + 7) % 7 + 7 * (ordinal + 1)
+        }
+        return (1...length).contains(day) ? day : nil
+    }
+
+    /// Seconds since 1970 of a time in UTC; `nil` for what is no time. The second 60 is the one before it.
+    static func seconds(
+        _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0
+    ) -> Int? {
+        guard (1...12).contains(month), day >= 1, day <= length(year, month), (0...23).contains(hour),
+            (0...59).contains(minute), (0...60).contains(second)
+        else { return nil }
+        return days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)
+    }
+}

@@ -1,0 +1,45 @@
+/// The lines of a text with their numbers, whether they end with LF, CRLF or CR.
+struct PhysicalLines {
+    private let bytes: ArraySlice<UInt8>
+    private var place: Int
+    /// Of the line that `next` gave last.
+    private(set) var number = 0
+
+    /// - Throws: for a text that is too long, or of another encoding.
+    init(_ bytes: [UInt8]) throws(CalendarFault) {
+        guard bytes.count <= CalendarLimits.bytes else {
+            throw CalendarFault(
+                line: 1, "The file has \(bytes.count) bytes; \(CalendarLimits.bytes) are allowed. Send it in parts.")
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")
+        }
+        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        place = self.bytes.startIndex
+    }
+
+    /// The next line without its end; `nil` at the end.
+    mutating func next() throws(CalendarFault) -> ArraySlice<UInt8>? {
+        guard place < bytes.endIndex else { return nil }
+        number += 1
+        guard number <= CalendarLimits.lines else {
+            throw CalendarFault(line: number, "More than \(CalendarLimits.lines) lines are not read.")
+        }
+        let start = place
+        let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.endIndex
+        place = min(end + 1, bytes.endIndex)
+        if end < bytes.endIndex, bytes[end] == 0x0D, place < bytes.endIndex, bytes[place] == 0x0A { place += 1 }
+        return bytes[start..<end]
+    }
+
+    /// The text of bytes that begin on a line.
+    static func text(_ bytes: some Collection<UInt8>, line: Int) throws(CalendarFault) -> String {
+        guard bytes.count <= CalendarLimits.fieldBytes else {
+            throw CalendarFault(line: line, "More than \(CalendarLimits.fieldBytes) bytes in one line or field.")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CalendarFault(line: line, "This is not UTF-8; save the file as UTF-8.")
+        }
+        return text
+    }
+}

@@ -1,0 +1,142 @@
+package import Calendars
+package import FoundationEssentials
+
+/// What an organiser says of a calendar: how it is read, and which events its entries are.
+package struct CalendarDeclaration: Sendable {
+    package var format: CalendarReading.Format
+    /// Where the file is fetched; `nil`: it is only sent.
+    package var url: WebhookURL?
+    /// Seconds between two times that the server fetches it by itself.
+    package var refreshEvery: Int?
+    /// Of times that say none.
+    package var timeZone: String?
+    package var eventKey: Template
+    package var name: Template
+    package var topics: [Template]
+    package var columns: [String: String]
+    package var datePattern: DatePattern
+    /// Seconds an event takes whose end the calendar does not say.
+    package var defaultDuration: Int?
+    /// Members of each event that are the same for all of them: `kind`, `channelsOpenBefore`, `audiences`, `defaults`.
+    package var common: EventDocument
+    /// Its texts are templates.
+    package var start: JSONValue?
+    /// Of an event that the templates make: whose it is.
+    package var audiences: [Audience]
+    /// The whole as it was declared, without white space of its own.
+    package var source: EventDocument
+
+    /// The apps and environments whose events these are.
+    package var apps: [AppEnvironment] {
+        var seen: Set<AppEnvironment> = []
+        return audiences.map(\.app).filter { seen.insert($0).inserted }
+    }
+
+    /// Seconds after which an event without an end is surely over, as far as a calendar goes.
+    static let longestWithoutEnd: TimeInterval = 43_200
+
+    /// Names that templates and columns may have besides those of the file.
+    private static let own: Set = ["uid", "startsAt", "endsAt"]
+
+    /// How a file is read.
+    ///
+    /// - Parameter zones: the time zones there are.
+    package func reading(zones: @escaping @Sendable (String) -> ZoneRules?) -> CalendarReading {
+        var names = eventKey.names.union(name.names)
+        for topic in topics { names.formUnion(topic.names) }
+        if let start { names.formUnion(start.templateNames) }
+        return CalendarReading(
+            format: format, columns: columns, datePattern: datePattern, timeZone: timeZone,
+            names: names.subtracting(Self.own), zones: zones)
+    }
+
+    /// The event that an entry is.
+    ///
+    /// - Throws: when a template comes to nothing.
+    package func draft(_ entry: CalendarEntry) throws(CalendarFault) -> CalendarDraft {
+        let startsAt = Date(timeIntervalSince1970: Double(entry.startsAt))
+        let end = entry.endsAt ?? defaultDuration.map { entry.startsAt + $0 }
+        let endsAt = end.map { Date(timeIntervalSince1970: Double($0)) }
+        let value: (String) -> String? = { name in
+            switch name {
+            case "uid": entry.uid
+            case "startsAt": RFC3339.text(startsAt)
+            case "endsAt": endsAt.map(RFC3339.text)
+            default: entry.values[name].flatMap { $0.isEmpty ? nil : $0 }
+            }
+        }
+        func filled(_ template: Template, _ value: (String) -> String?) throws(CalendarFault) -> String {
+            do throws(Template.Missing) {
+                return try template.filled(value)
+            } catch {
+                throw CalendarFault(line: entry.line, "There is no “\(error.name)” here.", uid: entry.uid)
+            }
+        }
+        let folded: (String) -> String? = { value($0).map(KeyText.folded).flatMap { $0.isEmpty ? nil : $0 } }
+        let keyText = try filled(eventKey, folded)
+        guard let key = EventKey(rawValue: keyText) else {
+            throw CalendarFault(
+                line: entry.line, "“\(keyText.prefix(200))” is no event key. \(EventKey.rule)", uid: entry.uid)
+        }
+        var named: [String] = []
+        for template in topics {
+            let topic = try filled(template, folded)
+            guard Topic(rawValue: topic) != nil else {
+                throw CalendarFault(
+                    line: entry.line, "“\(topic.prefix(200))” is no topic. \(Topic.rule)", uid: entry.uid)
+            }
+            if !named.contains(topic) { named.append(topic) }
+        }
+        var document = common
+        document.set("name", try filled(name, value))
+        document.set("startsAt", RFC3339.text(startsAt))
+        if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
+        if !named.isEmpty {
+            var json = JSONWriter()
+            json.array(named) { writer, topic in writer.string(topic) }
+            document["topics"] = json.bytes
+        }
+        if let start {
+            var json = JSONWriter()
+            do throws(Template.Missing) {
+                try start.write(to: &json, filling: value)
+            } catch {
+                throw CalendarFault(line: entry.line, "There is no “\(error.name)” here.", uid: entry.uid)
+            }
+            document["start"] = json.bytes
+        }
+        return CalendarDraft(
+            line: entry.line, uid: entry.uid, key: key, document: document, isCancelled: entry.isCancelled,
+            startsAt: startsAt, endsAt: endsAt)
+    }
+}
+
+/// The event that an entry of a calendar is, or will be.
+package struct CalendarDraft: Sendable, Hashable {
+    package var line: Int
+    package var uid: String
+    /// Of an event that is made for it; one that is there keeps its key.
+    package var key: EventKey
+    package var document: EventDocument
+    package var isCancelled: Bool
+    package var startsAt: Date
+    package var endsAt: Date?
+
+    package init(
+        line: Int, uid: String, key: EventKey, document: EventDocument, isCancelled: Bool = false, startsAt: Date,
+        endsAt: Date? = nil
+    ) {
+        self.line = line
+        self.uid = uid
+        self.key = key
+        self.document = document
+        self.isCancelled = isCancelled
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+    }
+
+    /// Whether the entry is of the past.
+    func isPast(_ now: Date) -> Bool {
+        (endsAt ?? startsAt.addingTimeInterval(CalendarDeclaration.longestWithoutEnd)) <= now
+    }
+}

@@ -1,0 +1,212 @@
+internal import FoundationEssentials
+
+/// What a calendar changes of its events. Pure: its entries, what it said last, the events as they are, and now decide.
+///
+/// Only what the calendar changed since it was synced last is changed of an event, so what somebody changed by hand stays.
+package struct CalendarPlan: Sendable {
+    package private(set) var create: [Write] = []
+    package private(set) var change: [Write] = []
+    package private(set) var cancel: [Cancellation] = []
+    package private(set) var unchanged = 0
+    /// Entries that were over before they ever were events.
+    package private(set) var past = 0
+    package private(set) var problems: [CalendarProblem]
+    package private(set) var shrinkage: Shrinkage?
+    /// What is to be remembered of entries, by UID; of others what was.
+    package private(set) var memory: [String: Synced] = [:]
+    /// Entries that need not be remembered any more.
+    package private(set) var forgotten: [String] = []
+
+    package init(_ wish: Wish, _ situation: Situation, documents: EventDocuments) {
+        problems = wish.problems
+        var situation = situation
+        inherit(wish, &situation)
+        var seen: [EventKey: CalendarDraft] = [:]
+        for draft in wish.drafts ?? [] {
+            let key = situation.synced[draft.uid]?.key ?? draft.key
+            if let other = seen.updateValue(draft, forKey: key) {
+                seen[key] = other
+                refuse(draft, "The event \(key) is that of the entry on line \(other.line) already; the first counts.")
+            } else {
+                consider(draft, key, situation, documents)
+            }
+        }
+        sweep(wish, situation)
+    }
+
+    /// Whether anything is to be written of events.
+    package var isEmpty: Bool { create.isEmpty && change.isEmpty && cancel.isEmpty }
+
+    /// The keys of events that are written.
+    package var keys: Set<EventKey> {
+        Set(create.map(\.specification.key) + change.map(\.specification.key) + cancel.map(\.event.specification.key))
+    }
+
+    // MARK: Entries of the file
+
+    /// An entry that has another UID now, and would make the same event, is the same entry.
+    private mutating func inherit(_ wish: Wish, _ situation: inout Situation) {
+        let here = Set((wish.drafts ?? []).map(\.uid)).union(wish.problems.compactMap(\.uid))
+        var left: [EventKey: String] = [:]
+        for (uid, synced) in situation.synced where !here.contains(uid) { left[synced.key] = uid }
+        for draft in wish.drafts ?? [] where situation.synced[draft.uid] == nil {
+            guard let old = left.removeValue(forKey: draft.key) else { continue }
+            memory[draft.uid] = situation.synced.removeValue(forKey: old)
+            situation.synced[draft.uid] = memory[draft.uid]
+            forgotten.append(old)
+        }
+    }
+
+    private mutating func consider(
+        _ draft: CalendarDraft, _ key: EventKey, _ situation: Situation, _ documents: EventDocuments
+    ) {
+        let synced = situation.synced[draft.uid]
+        if synced == nil, situation.taken.contains(key) {
+            return refuse(draft, "The event \(key) is another calendar's; change eventKey so that keys differ.")
+        }
+        guard let present = situation.events[key] else {
+            if draft.isCancelled || draft.isPast(situation.now) {
+                past += 1
+            } else if let specification = read(key, draft.document, draft, documents) {
+                create.append(Write(uid: draft.uid, specification: specification, fields: []))
+                memory[draft.uid] = Synced(key: key, document: draft.document)
+            }
+            return
+        }
+        let event = present.event
+        guard situation.reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else {
+            return refuse(draft, "The event \(key) is another app's, or another app's, too.")
+        }
+        if draft.isCancelled { return consider(cancelled: draft, event, synced) }
+        if event.state.isOver, !(present.isExpired && event.state == .ended) {
+            remember(draft, synced)
+            if event.state == .cancelled, synced?.isCancelled ?? false, !draft.isPast(situation.now) {
+                return refuse(
+                    draft,
+                    "The event \(key) was cancelled by this calendar, which has it again. "
+                        + "POST /v1/events/\(key)/reopen takes that back.")
+            }
+            unchanged += 1
+            return
+        }
+        let names = synced.map { draft.document.differences(from: $0.document) } ?? draft.document.names
+        let said = Synced(key: key, document: draft.document)
+        guard !names.isEmpty else {
+            if said != synced { memory[draft.uid] = said }
+            unchanged += 1
+            return
+        }
+        let before = documents.document(of: event.specification)
+        var merged = before.taking(names, from: draft.document)
+        // One excludes the other; the later word counts.
+        if names.contains("channelsOpenBefore"), merged["channelsOpenBefore"] != nil { merged["channelsOpenAt"] = nil }
+        guard var specification = read(key, merged, draft, documents) else { return }
+        specification.metadata = event.specification.metadata
+        memory[draft.uid] = said
+        let after = documents.document(of: specification)
+        let fields = after.differences(from: before).map { Field(name: $0, old: before[$0], new: after[$0]) }
+        if fields.isEmpty || event.state.isOver && !specification.reaches(beyond: situation.now) {
+            unchanged += 1
+        } else {
+            change.append(Write(uid: draft.uid, specification: specification, fields: fields))
+        }
+    }
+
+    private mutating func consider(cancelled draft: CalendarDraft, _ event: Event, _ synced: Synced?) {
+        if event.state.isOver {
+            unchanged += 1
+            return remember(draft, synced)
+        }
+        let key = event.specification.key
+        guard event.state == .scheduled else {
+            remember(draft, synced)
+            return refuse(
+                draft, "The calendar cancels the event \(key), which has begun. DELETE /v1/events/\(key) cancels it.")
+        }
+        cancel.append(Cancellation(uid: draft.uid, event: event, reason: .cancelled))
+        memory[draft.uid] = Synced(key: key, document: synced?.document ?? draft.document, isCancelled: true)
+    }
+
+    /// The entry is there; what it said last stays what it said.
+    private mutating func remember(_ draft: CalendarDraft, _ synced: Synced?) {
+        guard var synced, synced.isMissing else { return }
+        synced.isMissing = false
+        memory[draft.uid] = synced
+    }
+
+    private mutating func read(
+        _ key: EventKey, _ document: EventDocument, _ draft: CalendarDraft, _ documents: EventDocuments
+    ) -> EventSpecification? {
+        do throws(Problem) {
+            return try documents.read(key, document)
+        } catch {
+            let faults = error.errors.map { "\($0.pointer): \($0.detail)" }
+            refuse(draft, faults.isEmpty ? error.detail : faults.joined(separator: " "))
+            return nil
+        }
+    }
+
+    private mutating func refuse(_ draft: CalendarDraft, _ detail: String) {
+        problems.append(CalendarProblem(line: draft.line, detail: detail, uid: draft.uid))
+    }
+
+    // MARK: Entries that are not in the file
+
+    private mutating func sweep(_ wish: Wish, _ situation: Situation) {
+        let here = Set((wish.drafts ?? []).map(\.uid)).union(wish.problems.compactMap(\.uid))
+        var candidates: [Cancellation] = []
+        var future = 0
+        for (uid, synced) in situation.synced.sorted(by: { $0.key < $1.key }) where !synced.isCancelled {
+            let event = situation.events[synced.key]?.event
+            let isToCome = event?.state == .scheduled
+            if isToCome { future += 1 }
+            guard wish.drafts == nil ? synced.isMissing : !here.contains(uid) else { continue }
+            if let event, isToCome {
+                candidates.append(Cancellation(uid: uid, event: event, reason: .vanished))
+            } else if event?.state.isOver ?? true, wish.drafts != nil {
+                // It will not come again, and what a calendar said of it is of no use any more.
+                forgotten.append(uid)
+            }
+        }
+        if !candidates.isEmpty, let obstacle = obstacle(wish, vanished: candidates.count, future: future) {
+            problems.append(CalendarProblem(line: nil, detail: obstacle, uid: nil))
+            for candidate in candidates { setMissing(candidate.uid, situation) }
+            return
+        }
+        for candidate in candidates {
+            let key = candidate.event.specification.key
+            guard situation.reach.covers(eventOf: candidate.event.specification.audiences.map(\.bundleID)) else {
+                problems.append(
+                    CalendarProblem(
+                        line: nil, detail: "The event \(key) vanished, and is another app's, too: it stays.",
+                        uid: candidate.uid))
+                setMissing(candidate.uid, situation)
+                continue
+            }
+            cancel.append(candidate)
+            memory[candidate.uid] = situation.synced[candidate.uid]
+            memory[candidate.uid]?.isMissing = false
+            memory[candidate.uid]?.isCancelled = true
+        }
+    }
+
+    /// Why what vanished is not cancelled; `nil`: it is.
+    private mutating func obstacle(_ wish: Wish, vanished: Int, future: Int) -> String? {
+        guard !wish.cancelAll else { return nil }
+        let what = "\(vanished) of \(future) events to come vanished from the calendar"
+        if vanished * 3 > future {
+            shrinkage = Shrinkage(vanished: vanished, future: future)
+            return
+                "\(what), more than a third: none was cancelled. Look at the file; {\"cancelAll\": true} cancels them."
+        }
+        guard wish.drafts != nil, wish.problems.contains(where: { $0.uid == nil }) else { return nil }
+        return "\(what), and there are entries whose UID could not be read: none was cancelled. Correct them; "
+            + "{\"cancelAll\": true} cancels what vanished all the same."
+    }
+
+    private mutating func setMissing(_ uid: String, _ situation: Situation) {
+        guard var synced = situation.synced[uid], !synced.isMissing else { return }
+        synced.isMissing = true
+        memory[uid] = synced
+    }
+}

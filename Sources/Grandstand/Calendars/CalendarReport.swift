@@ -1,0 +1,111 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// What a calendar changes, or changed, and what that does to the apps' places.
+package struct CalendarReport: Sendable {
+    package var plan: CalendarPlan
+    /// Of the apps and environments of the calendar, before and after.
+    package var forecasts: [Foreseen]
+
+    package init(plan: CalendarPlan, forecasts: [Foreseen]) {
+        self.plan = plan
+        self.forecasts = forecasts
+    }
+
+    /// An app's forecast before and after.
+    package struct Foreseen: Sendable, Hashable {
+        package var app: AppEnvironment
+        package var limit: Int
+        package var before: Forecast
+        package var after: Forecast
+
+        package init(app: AppEnvironment, limit: Int, before: Forecast, after: Forecast) {
+            self.app = app
+            self.limit = limit
+            self.before = before
+            self.after = after
+        }
+    }
+
+    /// Of each app and environment of the calendar that is registered.
+    package static func forecasts(_ apps: [AppEnvironment], before: [Quota], after: [Quota]) -> [Foreseen] {
+        func find(_ quotas: [Quota], _ app: AppEnvironment) -> Quota? {
+            quotas.first { $0.bundleID == app.bundleID && $0.environment == app.environment }
+        }
+        return apps.compactMap { app in
+            guard let old = find(before, app), let new = find(after, app) else { return nil }
+            return Foreseen(app: app, limit: new.capacity, before: old.forecast, after: new.forecast)
+        }
+    }
+}
+
+extension CalendarReport: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.name("create")
+            object.array(plan.create) { writer, write in
+                writer.object { Self.identify(&$0, write.uid, write.specification) }
+            }
+            object.name("change")
+            object.array(plan.change) { writer, write in
+                writer.object { change in
+                    Self.identify(&change, write.uid, write.specification)
+                    change.name("fields")
+                    change.object { fields in
+                        for field in write.fields {
+                            fields.name(dynamic: field.name)
+                            fields.array([field.old, field.new]) { writer, value in
+                                if let value { writer.raw(value) } else { writer.null() }
+                            }
+                        }
+                    }
+                }
+            }
+            object.name("cancel")
+            object.array(plan.cancel) { writer, cancellation in
+                writer.object { event in
+                    Self.identify(&event, cancellation.uid, cancellation.event.specification)
+                    event.member("reason", cancellation.reason.rawValue)
+                }
+            }
+            object.member("unchanged", plan.unchanged)
+            object.member("past", plan.past)
+            object.member("problems", plan.problems)
+            object.name("forecast")
+            object.object { forecast in
+                forecast.name("before")
+                forecast.array(forecasts) { Self.write($1, $1.before, to: &$0) }
+                forecast.name("after")
+                forecast.array(forecasts) { Self.write($1, $1.after, to: &$0) }
+            }
+        }
+    }
+
+    private static func identify(_ json: inout JSONWriter, _ uid: String, _ event: EventSpecification) {
+        json.member("eventKey", event.key.rawValue)
+        json.member("uid", uid)
+        json.member("name", event.name)
+        json.member("startsAt", event.startsAt)
+    }
+
+    private static func write(_ foreseen: Foreseen, _ forecast: Forecast, to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", foreseen.app.bundleID.rawValue)
+            object.member("environment", foreseen.app.environment.rawValue)
+            object.member("limit", foreseen.limit)
+            object.member("peak", forecast.peak)
+            object.member("peakAt", forecast.peakAt)
+            object.member("exceedsAt", forecast.exceedsAt)
+        }
+    }
+}
+
+extension CalendarProblem: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("line", line)
+            object.member("detail", detail)
+            object.member("uid", uid)
+        }
+    }
+}

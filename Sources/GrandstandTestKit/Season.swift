@@ -1,0 +1,154 @@
+/// A season as leagues publish them: every two clubs meet twice, on match days a week apart, in two time zones, with the
+/// change to winter and to summer in between.
+package struct Season: Sendable {
+    package struct Fixture: Sendable, Hashable {
+        package var uid: String
+        package var home: String
+        package var away: String
+        /// Since 1970-01-01.
+        package var day: Int
+        /// Of the kick-off after midnight, by the clock on the wall.
+        package var minute: Int
+        package var zone: String
+        package var isCancelled = false
+
+        package var title: String { "\(home) – \(away)" }
+
+        /// The kick-off in seconds since 1970, by a rule of its own: European summer is from the last Sunday of March to
+        /// that of October.
+        package var kickOff: Int {
+            let local = day * 86_400 + minute * 60
+            let standard = zone == "Europe/London" ? 0 : 3_600
+            return local - standard - (Season.isSummer(day) ? 3_600 : 0)
+        }
+    }
+
+    package var fixtures: [Fixture]
+
+    /// - Parameters:
+    ///   - league: names clubs and fixtures.
+    ///   - firstDay: a Saturday, in days since 1970.
+    package init(league: String = "bl1", clubs: Int = 20, firstDay: Int = Season.august) {
+        fixtures = []
+        let names = (0..<clubs).map { "\(Self.towns[$0 % Self.towns.count]) \(league) \($0 + 1)" }
+        // The circle method: one club stays, the others turn.
+        var circle = Array(1..<clubs)
+        for round in 0..<(2 * (clubs - 1)) {
+            let order = [0] + circle
+            for pair in 0..<(clubs / 2) {
+                var sides = (order[pair], order[clubs - 1 - pair])
+                if (round % (clubs - 1) + pair) % 2 == 1 { swap(&sides.0, &sides.1) }
+                if round >= clubs - 1 { swap(&sides.0, &sides.1) }
+                fixtures.append(
+                    Fixture(
+                        uid: "\(league)-\(round + 1)-\(pair + 1)@fixtures.example.com", home: names[sides.0],
+                        away: names[sides.1], day: firstDay + 7 * round + pair % 3 - 1,
+                        minute: Self.kickOffs[pair % Self.kickOffs.count],
+                        zone: sides.0 % 2 == 0 ? "Europe/London" : "Europe/Vienna"))
+            }
+            circle.insert(circle.removeLast(), at: 0)
+        }
+    }
+
+    /// 2026-08-22.
+    package static let august = 20_687
+
+    private static let kickOffs = [20 * 60 + 30, 15 * 60, 17 * 60 + 30, 13 * 60 + 30]
+    private static let towns = [
+        "Köln", "St. Pölten", "Brighton & Hove", "Łódź", "Århus", "Nîmes", "\"Old\" Town, East",
+    ]
+
+    package static func isSummer(_ day: Int) -> Bool {
+        // 2026-03-29 and 2026-10-25, 2027-03-28 and 2027-10-31: what the seasons of the tests lie between.
+        (20_541..<20_751).contains(day) || (20_905..<21_122).contains(day)
+    }
+
+    /// Days since 1970 as `YYYYMMDD`.
+    private static func date(_ day: Int, separator: String = "") -> String {
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let parts = [
+            yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
+            dayOfYear - (153 * month + 2) / 5 + 1,
+        ]
+        return parts.map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: separator)
+    }
+
+    private static func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+}
+
+extension Season {
+    /// As iCalendar, its lines folded after 73 bytes.
+    ///
+    /// - Parameter definesZones: whether the zones are defined in the file, by names of its own.
+    package func ics(lineEnd: String = "\r\n", definesZones: Bool = true) -> [UInt8] {
+        var lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//Fixtures//EN"]
+        if definesZones {
+            lines += Self.definition("GMT Standard Time", standard: "+0000", summer: "+0100", hour: "01")
+            lines += Self.definition("W. Europe Standard Time", standard: "+0100", summer: "+0200", hour: "02")
+        }
+        for fixture in fixtures {
+            let zone =
+                definesZones
+                ? fixture.zone == "Europe/London" ? "GMT Standard Time" : "\"W. Europe Standard Time\""
+                : fixture.zone
+            let time = "\(Self.date(fixture.day))T\(Self.two(fixture.minute / 60))\(Self.two(fixture.minute % 60))00"
+            lines += [
+                "BEGIN:VEVENT", "UID:\(fixture.uid)", "DTSTAMP:20260601T120000Z", "DTSTART;TZID=\(zone):\(time)",
+                "DURATION:PT1H45M", "SUMMARY:\(Self.escaped(fixture.title))",
+                "LOCATION:\(Self.escaped(fixture.home)) Stadium\\, Gate 4\\nbring your ticket",
+            ]
+            if fixture.isCancelled { lines.append("STATUS:CANCELLED") }
+            lines += ["BEGIN:VALARM", "TRIGGER:-PT15M", "ACTION:DISPLAY", "END:VALARM", "END:VEVENT"]
+        }
+        lines.append("END:VCALENDAR")
+        var bytes: [UInt8] = []
+        for line in lines {
+            // Folding knows no characters.
+            for (place, byte) in line.utf8.enumerated() {
+                if place > 0, place % 73 == 0 { bytes += (lineEnd + " ").utf8 }
+                bytes.append(byte)
+            }
+            bytes += lineEnd.utf8
+        }
+        return bytes
+    }
+
+    /// As CSV with the columns `id`, `date`, `time`, `zone`, `Team 1`, `Team 2`, `state`.
+    package func csv(separator: String = ",", lineEnd: String = "\n", hasMark: Bool = false) -> [UInt8] {
+        func quoted(_ text: String) -> String {
+            text.contains(separator) || text.contains("\"")
+                ? "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+                : text
+        }
+        var lines = ["id,date,Team 1,Team 2,time,zone,state".split(separator: ",").joined(separator: separator)]
+        for fixture in fixtures {
+            let fields = [
+                fixture.uid, Self.date(fixture.day, separator: "-"), fixture.home, fixture.away,
+                "\(Self.two(fixture.minute / 60)):\(Self.two(fixture.minute % 60))", fixture.zone,
+                fixture.isCancelled ? "cancelled" : "",
+            ]
+            lines.append(fields.map(quoted).joined(separator: separator))
+        }
+        return (hasMark ? [0xEF, 0xBB, 0xBF] : []) + Array((lines.joined(separator: lineEnd) + lineEnd).utf8)
+    }
+
+    private static func definition(_ name: String, standard: String, summer: String, hour: String) -> [String] {
+        let autumn = hour == "01" ? "02" : "03"
+        return [
+            "BEGIN:VTIMEZONE", "TZID:\(name)", "BEGIN:STANDARD", "DTSTART:16010101T\(autumn)0000",
+            "TZOFFSETFROM:\(summer)", "TZOFFSETTO:\(standard)", "RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10",
+            "END:STANDARD", "BEGIN:DAYLIGHT", "DTSTART:16010101T\(hour)0000", "TZOFFSETFROM:\(standard)",
+            "TZOFFSETTO:\(summer)", "RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3", "END:DAYLIGHT",
+            "END:VTIMEZONE",
+        ]
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { ",;\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+}

@@ -1,0 +1,118 @@
+internal import Testing
+
+@testable internal import Calendars
+
+/// CSV as spreadsheets write it.
+struct CSVTests {
+    private static let halfPastTwo = 1_795_876_200
+
+    struct Form: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let text: String
+        var reading = CalendarReading.csv(timeZone: "Europe/Vienna")
+    }
+
+    private static let mapped = [
+        "uid": "Nr", "startsAt": "Tag Zeit", "home": "Heim", "away": "Gast", "summary": "{home} – {away}",
+    ]
+
+    static let forms = [
+        Form(testDescription: "commas", text: "uid,startsAt,summary\n1,2026-11-28T14:30:00Z,A – B\n"),
+        Form(testDescription: "another order", text: "summary,x,startsAt,uid\nA – B,,2026-11-28 15:30,1"),
+        Form(testDescription: "semicolons", text: "uid;startsAt;summary\r\n1;2026-11-28T15:30:00+01:00;A – B\r\n"),
+        Form(testDescription: "tabs", text: "uid\tstartsAt\tsummary\r1\t20261128T143000Z\tA – B"),
+        Form(
+            testDescription: "a mark and quotes",
+            text: "\u{FEFF}\"uid\", \"startsAt\" ,\"summary\"\n\"1\",\"2026-11-28 15:30\",\"A – B\""),
+        Form(testDescription: "Excel", text: "sep=;\nuid;startsAt;summary\n1;2026-11-28 15:30;A – B\n"),
+        Form(
+            testDescription: "a comma in a header of semicolons",
+            text: "uid;startsAt;summary;\"a,b,c,d,e\"\n1;2026-11-28 15:30;A – B"),
+        Form(testDescription: "empty records", text: "\n\nuid,startsAt,summary\n\n,,\n1,2026-11-28 15:30,A – B\n\n"),
+        Form(
+            testDescription: "columns of other names", text: "Nr;Tag;Zeit;Heim;Gast\n1;28.11.2026;15:30;A;B",
+            reading: .csv(mapped, .dmy, timeZone: "Europe/Vienna")),
+        Form(
+            testDescription: "short days", text: "uid,startsAt,summary\n1,28/11/26 3:30 PM,A – B",
+            reading: .csv([:], .dmy, timeZone: "Europe/Vienna")),
+        Form(
+            testDescription: "months first", text: "uid,startsAt,summary\n1,\"11/28/2026, 9:30:00 am\",A – B",
+            reading: .csv([:], .mdy, timeZone: "America/New_York")),
+        Form(
+            testDescription: "years first", text: "uid,startsAt,summary\n1,2026/11/28 14.30,A – B",
+            reading: .csv([:], .ymd)),
+        Form(
+            testDescription: "a zone for each",
+            text: "uid,startsAt,summary,timeZone\n1,2026-11-28 23:30,A – B,Asia/Tokyo"),
+    ]
+
+    @Test(arguments: forms)
+    func `a record is the same, however it is written`(form: Form) throws {
+        let file = try form.reading.read(form.text)
+        #expect(file.faults == [])
+        #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
+        #expect(file.entries.map(\.uid) == ["1"])
+        #expect(file.entries.map { $0.values["summary"] } == ["A – B"])
+    }
+
+    @Test func `a quoted field has separators, quotation marks and lines of its own`() throws {
+        let file = try CalendarReading.csv().read(
+            "uid,summary,startsAt\n1,\"A, \"\"B\"\"\nC\",2026-11-28T14:30Z\n2,x \"y\" z,2026-11-28T14:30Z\n")
+        #expect(file.entries.map { $0.values["summary"] } == ["A, \"B\" C", "x \"y\" z"])
+        #expect(file.entries.map(\.line) == [2, 4])
+    }
+
+    @Test func `an end, a day without a time and a state are read`() throws {
+        let file = try CalendarReading.csv().read(
+            "uid,startsAt,endsAt,status\n1,2026-11-28T14:30Z,2026-11-28T16:30Z,Cancelled\n2,2026-11-28,,\n")
+        #expect(file.entries.map { ($0.endsAt ?? 0) - $0.startsAt } == [7_200, 86_400])
+        #expect(file.entries.map(\.isCancelled) == [true, false])
+    }
+
+    @Test(
+        arguments: [
+            ("1,2026-11-28T14:30Z,x,y", "fields", "1"), (",2026-11-28T14:30Z,x", "no UID", nil),
+            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "no time", "1"),
+            ("1,2026-11-28T14:60Z,x", "no time", "1"), ("1,2026-11-28T14:30+25:00,x", "no time", "1"),
+        ] as [(String, String, String?)])
+    func `a record that cannot be read is told by its line, beside the others`(
+        record: String, word: String, uid: String?
+    ) throws {
+        let file = try CalendarReading.csv().read("uid,startsAt,summary\n\n\(record)\n2,2026-11-28T14:30Z,z\n")
+        #expect(file.entries.map(\.uid) == ["2"])
+        #expect(file.faults.map(\.line) == [3])
+        #expect(file.faults.first?.detail.contains(word) ?? false, "\(file.faults)")
+        #expect(file.faults.map(\.uid) == [uid])
+    }
+
+    @Test func `the first of two records with one uid counts`() throws {
+        let file = try CalendarReading.csv().read("uid,startsAt\n1,2026-11-28T14:30Z\n1,2026-11-29T14:30Z\n")
+        #expect(file.entries.map(\.line) == [2])
+        #expect(file.faults.map(\.line) == [3])
+        #expect(file.faults.map(\.uid) == ["1"])
+    }
+
+    @Test(
+        arguments: [
+            ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "ends nowhere"),
+            ("uid,startsAt\n1,\"x\"y\n", 2, "closing quotation mark"), ("Nr,Tag\n1,x\n", 1, "“Nr”"),
+            ("uid\n" + String(repeating: ",", count: 300), 2, "fields in one record"),
+            ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "ends nowhere"),
+            ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 records"),
+        ])
+    func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {
+        let reading = CalendarReading.csv(text.hasPrefix("Nr") ? ["uid": "id"] : [:])
+        let fault = #expect(throws: CalendarFault.self) { try reading.read(text) }
+        #expect(fault?.line == line)
+        #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            ("{a}–{b}", "1–2"), ("{{{a}}}", "{1}"), ("no names", "no names"), ("{c}", nil), ("{", nil), ("a}", nil),
+            ("{}", nil), ("{a{b}", nil),
+        ] as [(String, String?)])
+    func `a template is filled in or refused`(text: String, filled: String?) {
+        #expect((try? Template(text)?.filled { ["a": "1", "b": "2"][$0] }) == filled)
+    }
+}

@@ -1,0 +1,175 @@
+internal import Testing
+
+@testable internal import Calendars
+
+/// iCalendar as others write it.
+struct ICalendarTests {
+    /// 2026-11-28T14:30:00Z.
+    private static let halfPastTwo = 1_795_876_200
+
+    struct Form: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let text: String
+        var reading = CalendarReading.ics(timeZone: "Europe/Vienna")
+    }
+
+    /// The same kick-off each time.
+    static let forms = [
+        Form(testDescription: "UTC", text: event("DTSTART:20261128T143000Z")),
+        Form(testDescription: "floating", text: event("DTSTART:20261128T153000")),
+        Form(testDescription: "a zone of the system", text: event("DTSTART;TZID=Europe/London:20261128T143000")),
+        Form(
+            testDescription: "a quoted zone",
+            text: event("DTSTART;X-A=\"b:c;d\";TZID=\"Europe/London\":20261128T143000")),
+        Form(
+            testDescription: "a zone with a prefix",
+            text: event("DTSTART;TZID=/freeassociation.sourceforge.net/America/Argentina/Salta:20261128T113000")),
+        Form(
+            testDescription: "an odd zone of its own",
+            text: event(
+                "DTSTART;TZID=Customized Time Zone 1:20261128T160000",
+                before: [
+                    "BEGIN:VTIMEZONE", "TZID:Customized Time Zone 1", "BEGIN:STANDARD", "DTSTART:16010101T000000",
+                    "TZOFFSETFROM:+0130", "TZOFFSETTO:+0130", "END:STANDARD", "END:VTIMEZONE",
+                ])),
+        Form(
+            testDescription: "a definition against the system's",
+            text: event(
+                "DTSTART;TZID=Europe/London:20261128T103000",
+                before: [
+                    "BEGIN:VTIMEZONE", "TZID:Europe/London", "BEGIN:DAYLIGHT", "DTSTART:20070311T020000",
+                    "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400", "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU", "END:DAYLIGHT",
+                    "BEGIN:STANDARD", "DTSTART:20071104T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500",
+                    "RRULE:FREQ=YEARLY;UNTIL=20260101T000000Z;BYMONTH=11;BYDAY=1SU", "END:STANDARD", "END:VTIMEZONE",
+                ])),
+        Form(
+            testDescription: "the file's own zone",
+            text: event("DTSTART:20261128T233000", before: ["X-WR-TIMEZONE:Asia/Tokyo"]), reading: .ics()),
+        Form(testDescription: "LF", text: event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\n")),
+        Form(testDescription: "CR", text: event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\r")),
+        Form(testDescription: "folded", text: event("DTST\r\n ART;TZID=Europe\r\n\t/London:2026\r\n 1128T143000")),
+        Form(testDescription: "a mark", text: "\u{FEFF}" + event("DTSTART:20261128T143000Z")),
+        Form(testDescription: "small letters", text: event("dtstart;tzid=Europe/London:20261128t143000")),
+        Form(testDescription: "empty lines", text: event("DTSTART:20261128T143000Z", "", "")),
+        Form(
+            testDescription: "a newer sequence",
+            text: event(
+                "DTSTART:20261128T143000Z", "SEQUENCE:2", "END:VEVENT", "BEGIN:VEVENT", "UID:1",
+                "DTSTART:20261129T143000Z", "SEQUENCE:1")),
+    ]
+
+    @Test(arguments: forms)
+    func `a kick-off is the same moment, however it is written`(form: Form) throws {
+        let file = try form.reading.read(form.text)
+        #expect(file.faults == [])
+        #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
+        #expect(file.entries.map(\.uid) == ["1"])
+    }
+
+    @Test func `text has its escapes, and both sides their names`() throws {
+        let text = event(
+            "DTSTART:20261128T143000Z", "SUMMARY:\"Old\\, Town\" FC v K\\\\o\r\n  ln", "LOCATION:A\\nB\\; C")
+        let file = try CalendarReading.ics(["summary", "home", "away", "location", "x-none"]).read(text)
+        #expect(
+            file.entries.first?.values == [
+                "summary": "\"Old, Town\" FC v K\\o ln", "home": "\"Old, Town\" FC", "away": "K\\o ln",
+                "location": "A B; C",
+            ])
+    }
+
+    @Test func `columns name properties and templates`() throws {
+        var reading = CalendarReading.ics(["home", "summary", "where"])
+        reading.columns = ["home": "X-HOME", "summary": "{home} ({where})", "where": "LOCATION"]
+        let file = try reading.read(event("DTSTART:20261128T143000Z", "X-HOME:Ajax", "LOCATION:Arena"))
+        #expect(file.entries.first?.values == ["home": "Ajax", "summary": "Ajax (Arena)", "where": "Arena"])
+    }
+
+    @Test(
+        arguments: [
+            ("DTEND:20261128T160000Z", 5_400), ("DTEND;TZID=Europe/Vienna:20261128T170000", 5_400),
+            ("DURATION:PT1H30M", 5_400), ("DURATION:P1DT1S", 86_401), ("SUMMARY:none", nil),
+        ] as [(String, Int?)])
+    func `an end is said as a time, a duration or not at all`(line: String, seconds: Int?) throws {
+        let file = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", line))
+        #expect(file.entries.first?.endsAt == seconds.map { Self.halfPastTwo + $0 })
+        #expect(file.faults == [])
+    }
+
+    @Test func `a day is one from midnight to midnight, also the long one`() throws {
+        let file = try CalendarReading.ics(timeZone: "Europe/Vienna").read(event("DTSTART;VALUE=DATE:20261025"))
+        let entry = try #require(file.entries.first)
+        #expect(entry.endsAt.map { $0 - entry.startsAt } == 25 * 3_600)
+        #expect(entry.startsAt == 1_792_879_200)
+    }
+
+    @Test func `a cancelled fixture and a cancelling file are told`() throws {
+        let one = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", "STATUS:CANCELLED"))
+        #expect(one.entries.map(\.isCancelled) == [true])
+        let all = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", before: ["METHOD:CANCEL"]))
+        #expect(all.entries.map(\.isCancelled) == [true])
+    }
+
+    /// Line, whose, and a word of the reason; the other event of the file is read.
+    @Test(
+        arguments: [
+            ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),
+            ("RECURRENCE-ID:20261129T143000Z", 5, "RECURRENCE-ID"), ("DTSTART:20261129T143000Z", 5, "twice"),
+            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "no time"),
+            ("DTEND:tomorrow", 5, "no time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
+            ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
+            ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),
+            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID stands twice"),
+        ])
+    func `an entry that cannot be read is told by its line, beside the others`(
+        line: String, number: Int, word: String
+    ) throws {
+        let text = event(
+            "DTSTART:20261128T143000Z", line, "END:VEVENT", "BEGIN:VEVENT", "UID:other", "DTSTART:20261128T143000Z")
+        let file = try CalendarReading.ics().read(text)
+        #expect(file.entries.map(\.uid) == ["other"])
+        let fault = try #require(file.faults.first)
+        #expect(fault.line == number)
+        #expect(fault.detail.contains(word), "\(fault.detail)")
+        #expect(fault.uid == (word.hasPrefix("UID") ? nil : "1"))
+    }
+
+    @Test func `an entry without a UID is nobody's`() throws {
+        let text = event("DTSTART:20261128T143000Z").replacing("UID:1", with: "SUMMARY:x")
+        #expect(try CalendarReading.ics().read(text).faults.map(\.uid) == [nil])
+    }
+
+    @Test(
+        arguments: [
+            ("", 1, "BEGIN:VCALENDAR"), ("<html>\n</html>", 1, "property"),
+            ("BEGIN:VEVENT\nEND:VEVENT", 1, "VCALENDAR"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "cut off"), ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "cut off"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "ends nothing"),
+            ("BEGIN:VCALENDAR\n\nUID\nEND:VCALENDAR", 3, "property"),
+            ("BEGIN:VCALENDAR\nUID;X:1\nEND:VCALENDAR", 2, "property"),
+            ("BEGIN:VCALENDAR\nUID;X=\"1:1\nEND:VCALENDAR", 2, "property"),
+            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "within each other"),
+            ("BEGIN:VCALENDAR\nX:" + String(repeating: "x", count: 20_000), 2, "bytes"),
+        ])
+    func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        #expect(fault?.line == line)
+        #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
+    }
+
+    @Test func `what is not UTF-8 is told by its line`() throws {
+        let bytes = Array("BEGIN:VCALENDAR\nX:".utf8) + [0xE4, 0x0A]
+        #expect(throws: CalendarFault(line: 2, "This is not UTF-8; save the file as UTF-8.")) {
+            try CalendarReading.ics().read(bytes)
+        }
+        #expect(throws: CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")) {
+            try CalendarReading.csv().read([0xFF, 0xFE, 0x41, 0x00])
+        }
+    }
+
+    @Test func `more events than a calendar has are refused by the first beyond`() throws {
+        let one = "BEGIN:VEVENT\nEND:VEVENT\n"
+        let text = "BEGIN:VCALENDAR\n" + String(repeating: one, count: CalendarLimits.entries + 1)
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        #expect(fault?.line == 2 + 2 * CalendarLimits.entries)
+    }
+}
