@@ -11,6 +11,6 @@ struct GrandstandTool: AsyncParsableCommand {
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
             DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, BroadcastCommand.self,
             PushCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self, ReconcileCommand.self,
-            WebhookCommand.self,
+            WebhookCommand.self, RehearseCommand.self,
         ])
 }
