@@ -146,6 +146,19 @@ package struct DatabaseSession: Sendable {
         }
     }
 
+    /// Restarts the embedded database as an operator would: open sessions are ended, what was committed is there again.
+    ///
+    /// - Throws: `StartError` when there is none, or it does not start.
+    package func restart() async throws {
+        guard let cluster else { throw StartError("only the embedded database can be restarted") }
+        await cluster.stop()
+        do {
+            _ = try await cluster.start()
+        } catch {
+            throw StartError("\(error)")
+        }
+    }
+
     package func close() async {
         await pool.close()
         await lookupPool.close()

@@ -10,8 +10,7 @@ struct GrandstandTool: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
             DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, CalendarCommand.self,
-            BroadcastCommand.self, PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self, QuotaCommand.self,
-            ReconcileCommand.self,
-            WebhookCommand.self,
+            BroadcastCommand.self, PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self,
+            QuotaCommand.self, ReconcileCommand.self, WebhookCommand.self, RehearseCommand.self,
         ])
 }

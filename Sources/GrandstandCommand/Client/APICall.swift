@@ -18,7 +18,7 @@ struct ClientOptions: ParsableArguments {
         mediaType: String? = nil
     ) async throws -> JSONValue? {
         let headers = mediaType.map { ["Content-Type": $0] } ?? [:]
-        return try Self.json(of: try await exchange(method, path, query: query, body: body, headers: headers))
+        return try ServerAccess.json(of: try await exchange(method, path, query: query, body: body, headers: headers))
     }
 
     /// Reads the resource at `path`, changes and writes it: what the change does not name stays as it is. When somebody
@@ -35,13 +35,15 @@ struct ClientOptions: ParsableArguments {
             var draft = Draft()
             var headers = ["If-None-Match": "*"]
             if present.status != 404 || !mayCreate {
-                guard let value = try Self.json(of: present) else { throw StartError("\(path): the answer is empty") }
+                guard let value = try ServerAccess.json(of: present) else {
+                    throw StartError("\(path): the answer is empty")
+                }
                 draft = Draft(value, without: readOnly)
                 headers = present.entityTag.map { ["If-Match": $0] } ?? [:]
             }
             try edit(&draft)
             let answer = try await exchange("PUT", path, body: draft.bytes, headers: headers)
-            if answer.status != 412 { return try Self.json(of: answer) }
+            if answer.status != 412 { return try ServerAccess.json(of: answer) }
         }
         throw StartError("\(path): others changed it each time; try again")
     }
@@ -50,33 +52,7 @@ struct ClientOptions: ParsableArguments {
         _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
         headers: [String: String] = [:]
     ) async throws -> GrandstandClient.Answer {
-        let environment = ProcessInfo.processInfo.environment
-        let text = environment["GRANDSTAND_URL"].flatMap { $0.isEmpty ? nil : $0 } ?? "http://127.0.0.1:8080"
-        guard let url = URL(string: text), url.host() != nil else {
-            throw StartError("GRANDSTAND_URL: \(text) is not a URL such as http://127.0.0.1:8080")
-        }
-        guard let key = environment["GRANDSTAND_API_KEY"], !key.isEmpty else {
-            throw StartError("GRANDSTAND_API_KEY: set it to a key's secret; `grandstand keys create` makes one")
-        }
-        let parameters = query.compactMap { parameter in
-            parameter.value.map { "\(parameter.name)=\(GrandstandClient.encoded($0))" }
-        }
-        let target = parameters.isEmpty ? path : path + "?" + parameters.joined(separator: "&")
-        do {
-            return try await GrandstandClient(url: url, apiKey: key, timeout: 60).send(
-                method, target, json: body.map { Data($0) }, headers: headers)
-        } catch {
-            throw StartError("\(text) does not answer: \(error.localizedDescription)")
-        }
-    }
-
-    private static func json(of answer: GrandstandClient.Answer) throws -> JSONValue? {
-        guard (200..<300).contains(answer.status) else {
-            let problem = ServerProblem(answer)
-            let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }
-            throw StartError(problem.description + faults.joined())
-        }
-        return answer.body.isEmpty ? nil : try JSONValue(parsing: Array(answer.body), maximumValues: .max)
+        try await ServerAccess().exchange(method, path, query: query, body: body, headers: headers)
     }
 
     /// Prints an answer: as it came, or as a table of these columns.

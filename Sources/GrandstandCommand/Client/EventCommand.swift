@@ -65,7 +65,8 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
 
         private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
-        private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
+        /// Members of an event that are the server's to say.
+        static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
 
         func validate() throws {
             _ = try audiences()
@@ -110,7 +111,7 @@ struct EventCommand: AsyncParsableCommand {
         }
 
         /// The audiences as they were declared, without the channels the server made for them.
-        private static func declared(_ audiences: JSONValue) -> [UInt8] {
+        static func declared(_ audiences: JSONValue) -> [UInt8] {
             guard let elements = audiences.elements else { return audiences.bytes }
             var list = JSONWriter()
             list.array(elements) { writer, element in writer.raw(Draft(element, without: ["channel"]).bytes) }

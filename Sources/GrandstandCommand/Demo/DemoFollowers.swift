@@ -62,12 +62,7 @@ struct DemoFollowers: Sendable {
             for (index, phone) in phones.enumerated() {
                 if index >= 32 { try await group.next() }
                 group.addTask {
-                    let answer = try await phone.send(
-                        app, "",
-                        [
-                            "systemVersion": phone.systemVersion, "locale": phone.locale, "topics": [Self.team],
-                            "startTokens": [["attributesType": Self.attributesType, "token": phone.token]],
-                        ])
+                    let answer = try await phone.follow(Self.team, attributesType: Self.attributesType, app)
                     try stage.expect(answer, 201)
                 }
             }

@@ -44,7 +44,7 @@ struct DemoMatch: Sendable {
     }
 
     private func registerApp() async throws {
-        let body = ["name": "Grandstand Demo", "teamId": DemoStage.team, "keyId": DemoStage.key]
+        let body = ["name": "Grandstand Demo", "teamId": Simulator.team, "keyId": Simulator.key]
         let answer = try await stage.client.send(
             "PUT", "/v1/apps/\(Self.bundleID)", json: try JSONEncoder().encode(body))
         try stage.expect(answer, 201)

@@ -1,0 +1,36 @@
+package import FoundationEssentials
+
+/// What a dress rehearsal must know of a declared event.
+package struct RehearsalEvent: Sendable, Hashable {
+    package var key: String
+    package var startsAt: Date?
+    /// `nil`: its organiser does not say.
+    package var endsAt: Date?
+    /// When its channels open; `nil`: as soon as it is declared.
+    package var opensAt: Date?
+    /// A push starts its activity.
+    package var hasStart: Bool
+    package var topics: [String]
+
+    package init(
+        key: String, startsAt: Date? = nil, endsAt: Date? = nil, opensAt: Date? = nil, hasStart: Bool = false,
+        topics: [String] = []
+    ) {
+        self.key = key
+        self.startsAt = startsAt
+        self.endsAt = endsAt
+        self.opensAt = opensAt
+        self.hasStart = hasStart
+        self.topics = topics
+    }
+
+    /// Seconds an event is taken to last that does not say when it ends.
+    package static let standardDuration: TimeInterval = 7_200
+
+    /// From its start to its end; `nil` without a start.
+    package var span: Range<Date>? {
+        guard let startsAt else { return nil }
+        let end = endsAt.flatMap { $0 > startsAt ? $0 : nil } ?? startsAt.addingTimeInterval(Self.standardDuration)
+        return startsAt..<end
+    }
+}

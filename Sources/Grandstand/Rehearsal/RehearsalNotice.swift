@@ -1,0 +1,81 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// What a declared day comes to that nobody refuses, and its organiser should know before. Pure.
+package struct RehearsalNotice: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// It says no end; two hours were taken.
+        case noEnd = "no-end"
+        /// It lasts longer than iOS keeps an activity.
+        case tooLong = "too-long"
+        /// Its start has no topic, so nobody gets it.
+        case noFollowers = "no-followers"
+        /// Who follows the topic gets several cards at once.
+        case overlap
+        /// Who follows the topic is sent more starts in an hour than a phone takes.
+        case startBudget = "start-budget"
+    }
+
+    package var kind: Kind
+    /// An event's key, or a topic.
+    package var subject: String
+    package var detail: String
+
+    /// Starts by push a phone takes in an hour; reported as about ten (docs/apns.md section 3).
+    static let startsAnHour = 10
+
+    /// Everything there is to say of these events.
+    package static func all(of events: [RehearsalEvent]) -> [RehearsalNotice] {
+        events.flatMap(about) + topics(of: events)
+    }
+
+    private static func about(_ event: RehearsalEvent) -> [RehearsalNotice] {
+        var notices: [RehearsalNotice] = []
+        if event.endsAt == nil {
+            notices.append(
+                .init(kind: .noEnd, subject: event.key, detail: "has no endsAt: two hours were rehearsed. Declare it."))
+        }
+        if let span = event.span,
+            span.upperBound.timeIntervalSince(span.lowerBound) > TimeInterval(APNsLimits.activityLifetime)
+        {
+            notices.append(
+                .init(
+                    kind: .tooLong, subject: event.key,
+                    detail: "lasts longer than eight hours: iOS ends activities before. Split it."))
+        }
+        if event.hasStart, event.topics.isEmpty {
+            notices.append(
+                .init(kind: .noFollowers, subject: event.key, detail: "has a start and no topics: nobody gets it."))
+        }
+        return notices
+    }
+
+    private static func topics(of events: [RehearsalEvent]) -> [RehearsalNotice] {
+        var spans: [String: [Range<Date>]] = [:]
+        for event in events where event.hasStart {
+            guard let span = event.span else { continue }
+            for topic in event.topics { spans[topic, default: []].append(span) }
+        }
+        return spans.sorted { $0.key < $1.key }.flatMap { topic, spans in
+            var notices: [RehearsalNotice] = []
+            let together = spans.map { span in spans.count { $0.contains(span.lowerBound) } }.max() ?? 0
+            if together > 1 {
+                notices.append(
+                    .init(
+                        kind: .overlap, subject: topic,
+                        detail: "\(together) events at once: who follows it gets as many cards."))
+            }
+            let hourly =
+                spans.map { span in
+                    spans.count { (0..<3_600).contains($0.lowerBound.timeIntervalSince(span.lowerBound)) }
+                }.max() ?? 0
+            if hourly > startsAnHour {
+                notices.append(
+                    .init(
+                        kind: .startBudget, subject: topic,
+                        detail: "\(hourly) starts in an hour: a phone takes about \(startsAnHour) and drops the rest."))
+            }
+            return notices
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import APNsWire
+package import FoundationEssentials
+
+/// The places an app takes over the day, as Apple counts them. Pure.
+package struct RehearsalPlaces: Sendable, Hashable {
+    /// The most within an hour of the day.
+    package struct Hour: Sendable, Hashable {
+        package var from: Date
+        package var places: Int
+    }
+
+    package var app: AppEnvironment
+    package var limit: Int
+    package var peak: Int
+    /// In the day's time.
+    package var peakAt: Date
+    package var hours: [Hour]
+
+    /// One for each app and environment that had channels or has a limit, in order of their names.
+    package static func all(
+        of record: RehearsalRecord, _ plan: RehearsalPlan, limits: [AppEnvironment: Int]
+    ) -> [RehearsalPlaces] {
+        let changes = Dictionary(grouping: record.placeChanges, by: \.app)
+        return limits.keys.sorted {
+            ($0.bundleID.rawValue, $0.environment.rawValue) < ($1.bundleID.rawValue, $1.environment.rawValue)
+        }.map { app in
+            RehearsalPlaces(
+                app: app, limit: limits[app] ?? 0,
+                changes: (changes[app] ?? []).map { (plan.time(at: $0.at, since: record.base), $0.by) },
+                from: plan.begins, until: plan.ends)
+        }
+    }
+
+    /// - Parameter changes: in the day's time; those before `from` count from then on.
+    init(app: AppEnvironment, limit: Int, changes: [(at: Date, by: Int)], from: Date, until: Date) {
+        self.app = app
+        self.limit = limit
+        peak = 0
+        peakAt = from
+        var most: [Int: Int] = [:]
+        var count = 0
+        var lastHour = 0
+        for change in changes.map({ (max($0.at, from), $0.by) }).sorted(by: { $0 < $1 }) where change.0 <= until {
+            let hour = Int(change.0.timeIntervalSince(from) / 3_600)
+            // What an hour began with counts in it, too.
+            for quiet in lastHour...max(lastHour, hour) { most[quiet] = max(most[quiet] ?? 0, count) }
+            lastHour = hour
+            count += change.1
+            most[hour] = max(most[hour] ?? 0, count)
+            if count > peak { (peak, peakAt) = (count, change.0) }
+        }
+        let hours = max(1, Int((until.timeIntervalSince(from) / 3_600).rounded(.up)))
+        self.hours = (0..<hours).map { hour in
+            let places = most[hour] ?? (hour > lastHour ? count : 0)
+            return Hour(from: from.addingTimeInterval(Double(hour) * 3_600), places: places)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import FoundationEssentials
+
+/// A day as a schedule: what is sent when, and which moment of the rehearsal stands for which time of the day. Pure.
+///
+/// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
+/// end. What opened before is open at once.
+package struct RehearsalPlan: Sendable, Hashable {
+    /// What an organiser sends to one event, in order.
+    package struct Script: Sendable, Hashable {
+        package var event: RehearsalEvent
+        /// Its messages are rehearsed; otherwise it only holds its places, until its end.
+        package var isPlayed: Bool
+        package var messages: [Message]
+    }
+
+    package struct Message: Sendable, Hashable {
+        /// From 1, within its event.
+        package var number: Int
+        /// In the day's time.
+        package var at: Date
+        package var isEnd: Bool
+        package var rings: Bool
+    }
+
+    /// In the day's time.
+    package let begins: Date
+    package let ends: Date
+    /// Seconds of the day in a second of the rehearsal.
+    package let speed: Double
+    package let scripts: [Script]
+
+    /// Every so manieth update rings: goals are few.
+    private static let alertEvery = 8
+    /// Seconds of the day before the first start, at least these of the rehearsal: channels are made in real time.
+    private static let prelude: (day: TimeInterval, real: TimeInterval) = (900, 2)
+
+    /// - Parameters:
+    ///   - playing: events that start on the day; those without a start are left out.
+    ///   - others: events that may hold places meanwhile.
+    ///   - day: from its first moment to the next day's.
+    ///   - messages: updates of each event, spread over its duration, before its end.
+    /// - Returns: `nil` when nothing is to be played.
+    package init?(
+        playing: [RehearsalEvent], others: [RehearsalEvent], day: Range<Date>, messages: Int, speed: Double
+    ) {
+        let spans = playing.compactMap(\.span)
+        guard let ends = spans.map(\.upperBound).max() else { return nil }
+        let prelude = max(Self.prelude.day, Self.prelude.real * speed)
+        let begins = playing.compactMap { event in
+            event.span.map { span in
+                let early = span.lowerBound.addingTimeInterval(-prelude)
+                return event.opensAt.map { $0 >= day.lowerBound ? min($0, early) : early } ?? early
+            }
+        }.min()
+        let from = begins ?? day.lowerBound
+        self.begins = from
+        self.ends = ends
+        self.speed = speed
+        let played = playing.compactMap { event in
+            event.span.map { Script(event: event, isPlayed: true, messages: Self.messages(messages, over: $0)) }
+        }
+        let silent = others.filter { Self.holdsPlaces($0, from: from, until: ends) }.map { event in
+            let end = event.span.flatMap { $0.upperBound <= ends ? $0.upperBound : nil }
+            let messages = end.map { [Message(number: 1, at: $0, isEnd: true, rings: false)] } ?? []
+            return Script(event: event, isPlayed: false, messages: messages)
+        }
+        scripts = played + silent
+    }
+
+    private static func messages(_ count: Int, over span: Range<Date>) -> [Message] {
+        let length = span.upperBound.timeIntervalSince(span.lowerBound)
+        let updates = (0..<count).map { index in
+            Message(
+                number: index + 1, at: span.lowerBound.addingTimeInterval(length * Double(index) / Double(count)),
+                isEnd: false, rings: (index + 1).isMultiple(of: alertEvery))
+        }
+        return updates + [Message(number: count + 1, at: span.upperBound, isEnd: true, rings: false)]
+    }
+
+    private static func holdsPlaces(_ event: RehearsalEvent, from: Date, until: Date) -> Bool {
+        if let opensAt = event.opensAt, opensAt > until { return false }
+        return event.span.map { $0.upperBound > from } ?? true
+    }
+
+    /// Seconds it takes.
+    package var seconds: TimeInterval { ends.timeIntervalSince(begins) / speed }
+
+    /// When a fault is least welcome: half of what is sent to the events has been sent. In the day's time.
+    package var faultAt: Date {
+        let times = scripts.filter(\.isPlayed).flatMap { $0.messages.map(\.at) }.sorted()
+        return times.isEmpty ? begins : times[times.count / 2]
+    }
+
+    /// Seconds for which APNs is not there: a tenth of the rehearsal, two to thirty.
+    package var outageSeconds: TimeInterval { min(max(seconds / 10, 2), 30) }
+
+    /// The moment of a rehearsal that began at `base` which stands for a time of the day.
+    package func moment(of time: Date, since base: Date) -> Date {
+        base.addingTimeInterval(time.timeIntervalSince(begins) / speed)
+    }
+
+    /// The time of the day that a moment stands for.
+    package func time(at moment: Date, since base: Date) -> Date {
+        begins.addingTimeInterval(moment.timeIntervalSince(base) * speed)
+    }
+}

@@ -1,0 +1,113 @@
+package import FoundationEssentials
+
+/// What was seen in one run of a rehearsal, in real moments: what the report is worked out of.
+package struct RehearsalRecord: Sendable {
+    /// A message the server accepted.
+    package struct Message: Sendable, Hashable {
+        /// The event's index in the plan's scripts.
+        package var event: Int
+        package var number: Int
+        /// When its organiser sent it first.
+        package var sentAt: Date
+        package var acceptedAt: Date
+
+        package init(event: Int, number: Int, sentAt: Date, acceptedAt: Date) {
+            self.event = event
+            self.number = number
+            self.sentAt = sentAt
+            self.acceptedAt = acceptedAt
+        }
+    }
+
+    /// A message on a channel that Apple accepted.
+    package struct Arrival: Sendable, Hashable {
+        package var event: Int
+        package var channelID: String
+        package var number: Int
+        package var at: Date
+
+        package init(event: Int, channelID: String, number: Int, at: Date) {
+            self.event = event
+            self.channelID = channelID
+            self.number = number
+            self.at = at
+        }
+    }
+
+    /// A channel Apple made or deleted.
+    package struct PlaceChange: Sendable, Hashable {
+        package var app: AppEnvironment
+        package var at: Date
+        /// 1 or -1.
+        package var by: Int
+
+        package init(app: AppEnvironment, at: Date, by: Int) {
+            self.app = app
+            self.at = at
+            self.by = by
+        }
+    }
+
+    /// A call the server refused, or a channel that was not there.
+    package struct Refusal: Sendable, Hashable {
+        package var eventKey: String
+        package var at: Date
+        /// `declare`, `broadcast` or `channel`.
+        package var action: String
+        /// The problem's slug, or the channel's reason.
+        package var problem: String
+        package var detail: String
+
+        package init(eventKey: String, at: Date, action: String, problem: String, detail: String) {
+            self.eventKey = eventKey
+            self.at = at
+            self.action = action
+            self.problem = problem
+            self.detail = detail
+        }
+    }
+
+    /// When the plan's beginning was.
+    package var base: Date
+    package var finishedAt: Date
+    package var messages: [Message] = []
+    package var arrivals: [Arrival] = []
+    package var placeChanges: [PlaceChange] = []
+    /// When Apple accepted a start.
+    package var starts: [Date] = []
+    package var startCounts = StartReport.Counts()
+    package var refusals: [Refusal] = []
+    /// The channels each event has in the end, by its index.
+    package var channels: [Int: Set<String>] = [:]
+    /// Deliveries of the events that were played, by state.
+    package var outcomes: [String: Int] = [:]
+    package var fault: RehearsalFault?
+
+    package init(base: Date) {
+        self.base = base
+        finishedAt = base
+    }
+}
+
+/// What goes wrong on purpose.
+package struct RehearsalFault: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// APNs answers 503.
+        case outage
+        /// A second server process is killed.
+        case replica
+        /// PostgreSQL is restarted.
+        case database
+    }
+
+    package var kind: Kind
+    package var at: Date
+    /// How long it lasted; 0: it was but a moment.
+    package var seconds: TimeInterval
+
+    package init(kind: Kind, at: Date, seconds: TimeInterval) {
+        self.kind = kind
+        self.at = at
+        self.seconds = seconds
+    }
+}

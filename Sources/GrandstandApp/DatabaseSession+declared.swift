@@ -1,0 +1,17 @@
+package import Grandstand
+internal import GrandstandAPI
+internal import GrandstandStore
+
+/// What is declared in a database, for commands that work without a server. Nothing is changed.
+extension DatabaseSession {
+    /// A page of the events, each as the API's JSON.
+    package func declaredEvents(where filter: EventFilter, _ page: PageRequest) async throws -> Page<[UInt8]> {
+        let events = try await PostgresEventStore(Database(pool)).events(where: filter, page, now: try await now())
+        return Page(items: events.items.map { JSONWriter.text($0) }, nextCursor: events.nextCursor)
+    }
+
+    /// `nil`: there is no such app.
+    package func declaredApp(_ bundleID: BundleID) async throws -> App? {
+        try await PostgresAppStore(Database(pool)).app(bundleID)
+    }
+}

@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+
+/// An event as the API shows it, and the same one compressed into a rehearsal. Fields that this build does not know are
+/// declared as they are.
+struct DeclaredEvent: Sendable {
+    let event: RehearsalEvent
+    let state: String
+    /// Those of its audiences.
+    let apps: Set<AppEnvironment>
+    /// The Swift type its start names.
+    let attributesType: String?
+    private let json: JSONValue
+
+    /// - Throws: `StartError` for JSON that is no event's.
+    init(_ json: JSONValue) throws {
+        guard let key = json["key"]?.string else { throw StartError("an event without a key was read") }
+        self.json = json
+        let startsAt = Self.date(json["startsAt"])
+        var opensAt = Self.date(json["channelsOpenAt"])
+        if case .number(let text) = json["channelsOpenBefore"]?.kind, let seconds = Double(text) {
+            opensAt = startsAt?.addingTimeInterval(-seconds)
+        }
+        attributesType = json["start"]?["attributesType"]?.string
+        event = RehearsalEvent(
+            key: key, startsAt: startsAt, endsAt: Self.date(json["endsAt"]), opensAt: opensAt,
+            hasStart: attributesType != nil, topics: (json["topics"]?.elements ?? []).compactMap(\.string))
+        state = json["state"]?.string ?? ""
+        apps = Set((json["audiences"]?.elements ?? []).compactMap(Self.app))
+    }
+
+    private static func date(_ value: JSONValue?) -> Date? { value?.string.flatMap(RFC3339.date) }
+
+    private static func app(_ audience: JSONValue) -> AppEnvironment? {
+        guard let bundleID = audience["bundleId"]?.string.flatMap(BundleID.init),
+            let environment = audience["environment"]?.string.flatMap(APNsEnvironment.init)
+        else { return nil }
+        return AppEnvironment(bundleID: bundleID, environment: environment)
+    }
+
+    /// What declares it in the rehearsal's database: every time is where the plan has it.
+    func draft(_ plan: RehearsalPlan, since base: Date) -> [UInt8] {
+        func moved(_ date: Date?) -> String? { date.map { RFC3339.text(plan.moment(of: $0, since: base)) } }
+        var draft = Draft(json, without: EventCommand.Put.readOnly.union(["channelsOpenBefore"]))
+        draft.set("audiences", raw: draft["audiences"].map(EventCommand.Put.declared))
+        draft.set("startsAt", moved(event.startsAt))
+        draft.set("endsAt", moved(event.endsAt))
+        draft.set("channelsOpenAt", moved(event.opensAt))
+        if let declared = draft["start"] {
+            var start = Draft(declared, without: [])
+            for name in ["at", "until", "staleDate"] { start.set(name, moved(Self.date(declared[name]))) }
+            draft.set("start", raw: start.bytes)
+        }
+        return draft.bytes
+    }
+
+    /// What its organiser sends: the content its start declares, with a member that says which message it is.
+    ///
+    /// - Parameters:
+    ///   - event: its index in the plan's scripts.
+    ///   - expiresIn: seconds it is worth sending.
+    func body(of message: RehearsalPlan.Message, event: Int, expiresIn: Int) -> [UInt8] {
+        var content = json["start"]?["contentState"].map { Draft($0, without: []) } ?? Draft()
+        content.set(RehearsalMark.member, raw: Array("[\(event),\(message.number)]".utf8))
+        var draft = Draft()
+        draft.set("event", message.isEnd ? "end" : "update")
+        draft.set("contentState", raw: content.bytes)
+        draft.set("expiresIn", expiresIn)
+        if message.rings {
+            var alert = Draft()
+            alert.set("title", json["name"]?.string ?? self.event.key)
+            alert.set("body", "Rehearsal, message \(message.number)")
+            draft.set("alert", raw: alert.bytes)
+        }
+        return draft.bytes
+    }
+}
+
+/// How a message of a rehearsal is known again at Apple's door.
+struct RehearsalMark {
+    static let member = "rehearsal"
+    let event: Int
+    let number: Int
+
+    /// - Parameter body: of a request to APNs.
+    init?(_ body: [UInt8]) {
+        guard let mark = (try? JSONValue(parsing: body))?["aps"]?["content-state"]?[Self.member]?.elements,
+            mark.count == 2, let event = Self.number(mark[0]), let number = Self.number(mark[1])
+        else { return nil }
+        self.event = event
+        self.number = number
+    }
+
+    private static func number(_ value: JSONValue) -> Int? {
+        if case .number(let text) = value.kind { Int(text) } else { nil }
+    }
+}

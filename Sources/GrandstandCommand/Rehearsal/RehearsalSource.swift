@@ -1,0 +1,61 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+
+/// Where the declared day is read: a running server, or the configured database. Nothing is changed there.
+struct RehearsalSource: Sendable {
+    /// What a list of events is narrowed by.
+    struct Filter: Sendable {
+        var state: Event.State?
+        var from: Date?
+        var to: Date?
+    }
+
+    private let page: @Sendable (Filter, _ cursor: String?) async throws -> (events: [JSONValue], next: String?)
+    /// The most channels an app may have in one environment.
+    let channelLimit: @Sendable (BundleID) async throws -> Int
+
+    func events(_ filter: Filter) async throws -> [DeclaredEvent] {
+        var (events, cursor): ([DeclaredEvent], String?) = ([], nil)
+        repeat {
+            let page = try await page(filter, cursor)
+            events += try page.events.map(DeclaredEvent.init)
+            cursor = page.next
+        } while cursor != nil
+        return events
+    }
+
+    /// A server is asked with a key of the scope `organise`.
+    static func server(_ access: ServerAccess) -> RehearsalSource {
+        RehearsalSource { filter, cursor in
+            let query: [(name: String, value: String?)] = [
+                ("limit", "200"), ("cursor", cursor), ("state", filter.state?.rawValue),
+                ("from", filter.from.map(RFC3339.text)), ("to", filter.to.map(RFC3339.text)),
+            ]
+            let answer = try ServerAccess.json(of: try await access.exchange("GET", "/v1/events", query: query))
+            return (answer?["items"]?.elements ?? [], answer?["nextCursor"]?.string)
+        } channelLimit: { bundleID in
+            let path = "/v1/apps/\(encoded(bundleID.rawValue))"
+            let app = try ServerAccess.json(of: try await access.exchange("GET", path))
+            guard case .number(let text) = app?["channelLimit"]?.kind, let limit = Int(text) else {
+                throw StartError("the key may not see the limits of \(bundleID): use one with the scope organise")
+            }
+            return limit
+        }
+    }
+
+    static func database(_ session: DatabaseSession) -> RehearsalSource {
+        RehearsalSource { filter, cursor in
+            let page = try await session.declaredEvents(
+                where: EventFilter(state: filter.state, from: filter.from, to: filter.to),
+                PageRequest(limit: 200, cursor: cursor))
+            return (try page.items.map { try JSONValue(parsing: $0, maximumValues: .max) }, page.nextCursor)
+        } channelLimit: { bundleID in
+            guard let app = try await session.declaredApp(bundleID) else {
+                throw StartError("there is no app \(bundleID) in the database")
+            }
+            return app.channelLimit
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import Logging
+
+/// `grandstand rehearse`: tomorrow, known today.
+struct RehearseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rehearse", abstract: "Plays a day's events against the simulator, on a database of its own.",
+        discussion: """
+            Reads the day's events from the configured database; from a running server with --url or --key, or when \
+            GRANDSTAND_URL or GRANDSTAND_API_KEY is set. Declares them with their real rules and limits in a temporary \
+            PostgreSQL, the day compressed, and sends updates and ends; then, with --fault, once more. Nothing of it \
+            reaches Apple or the configured database. docs/rehearsal.md says what the report has.
+            """)
+
+    @Option(help: "The day, as 2026-11-28: events that start on it are played.")
+    var day: String
+
+    @Option(help: "Whose day it is, e.g. Europe/Vienna.")
+    var timeZone = "UTC"
+
+    @Option(help: "Seconds of the day in a second.")
+    var speed = 60.0
+
+    @Option(parsing: .upToNextOption, help: "Only these events: keys, or globs such as 'bl1:*'.")
+    var events: [String] = []
+
+    @Option(help: "Updates of each event, spread over its duration, before its end.")
+    var messages = 40
+
+    @Option(help: "Simulated phones, each of which follows one of the day's topics.")
+    var phones = 500
+
+    @Option(help: "Once more with this in it: outage (APNs answers 503), replica (a server is killed) or database.")
+    var fault: RehearsalFault.Kind?
+
+    @Option(help: "Where a running server is, over GRANDSTAND_URL.")
+    var url: String?
+
+    @Option(help: "A key's secret, over GRANDSTAND_API_KEY; its scope is organise.")
+    var key: String?
+
+    @Flag(help: "The report as JSON.")
+    var json = false
+
+    func validate() throws {
+        _ = try RehearsalDay(day, in: timeZone)
+        guard (1...10_000).contains(speed) else {
+            throw ValidationError("--speed \(speed): a number from 1 to 10000 was expected; 60 is an hour a minute.")
+        }
+        guard (0...10_000).contains(messages) else {
+            throw ValidationError("--messages \(messages): a number from 0 to 10000 was expected.")
+        }
+        guard (0...50_000).contains(phones) else {
+            throw ValidationError("--phones \(phones): a number from 0 to 50000 was expected.")
+        }
+    }
+
+    func run() async throws {
+        let report = try await interruptible { try await rehearse() }
+        print(json ? String(decoding: JSONWriter.text(report), as: UTF8.self) : report.text)
+    }
+
+    private func rehearse() async throws -> RehearsalReport {
+        let day = try RehearsalDay(day, in: timeZone)
+        let environment = ProcessInfo.processInfo.environment
+        let settings = try RehearsalSettings.of(environment, speed: speed)
+        let season = try await season(of: day, environment)
+        guard
+            let plan = RehearsalPlan(
+                playing: season.played.map(\.event), others: season.others.map(\.event), day: day.range,
+                messages: messages, speed: speed)
+        else { throw StartError("no event of \(day.text) has a start time") }
+        let declared = Dictionary((season.played + season.others).map { ($0.event.key, $0) }) { first, _ in first }
+        let followers = RehearsalPhones(phones, following: season.played)
+        var runs: [RehearsalRun] = []
+        for fault in [nil, fault] where runs.isEmpty || fault != nil {
+            let name = fault.map { "with the fault \($0.rawValue)" } ?? "without a fault"
+            progress("Rehearsing \(day.text) \(name): \(Int(plan.seconds.rounded(.up))) s and some more")
+            let record = try await RehearsalStage.with(settings, secondServer: fault == .replica) { stage in
+                try await RehearsalPlayer.play(
+                    plan, declared, limits: season.limits, phones: followers, fault: fault, on: stage)
+            }
+            runs.append(RehearsalRun(record, of: plan, limits: season.limits))
+        }
+        return RehearsalReport(
+            day: day.text, timeZone: day.timeZone, plan: plan, messages: messages, phones: followers.count, runs: runs)
+    }
+
+    /// What is declared, and the limits of the apps that are in it.
+    private func season(
+        of day: RehearsalDay, _ environment: [String: String]
+    ) async throws -> (played: [DeclaredEvent], others: [DeclaredEvent], limits: [AppEnvironment: Int]) {
+        try await withSource(environment) { source in
+            let (played, others) = try await day.events(of: source, matching: events)
+            var (limits, known): ([AppEnvironment: Int], [BundleID: Int]) = ([:], [:])
+            for app in Set((played + others).flatMap(\.apps)) {
+                if known[app.bundleID] == nil { known[app.bundleID] = try await source.channelLimit(app.bundleID) }
+                limits[app] = known[app.bundleID]
+            }
+            return (played, others, limits)
+        }
+    }
+
+    private func withSource<Value>(
+        _ environment: [String: String], _ body: (RehearsalSource) async throws -> Value
+    ) async throws -> Value {
+        let names = ["GRANDSTAND_URL", "GRANDSTAND_API_KEY"]
+        if url != nil || key != nil || names.contains(where: { environment[$0].map { !$0.isEmpty } ?? false }) {
+            return try await body(.server(try ServerAccess(url: url, key: key)))
+        }
+        let configuration = try Configuration(environment: environment)
+        let session = try await DatabaseSession.open(
+            configuration.database, sharing: true, logger: configuration.makeLogger())
+        do {
+            let value = try await body(.database(session))
+            await session.close()
+            return value
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
+    /// Beside the report, which is alone on standard output.
+    private func progress(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+}
+
+extension RehearsalFault.Kind: ExpressibleByArgument {}

@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// A day as a schedule.
+struct RehearsalPlanTests {
+    /// 2026-11-28 in UTC.
+    private static let midnight = Date(timeIntervalSince1970: 1_795_824_000)
+    private static let day = midnight..<midnight.addingTimeInterval(86_400)
+
+    private static func at(_ hour: Double) -> Date { midnight.addingTimeInterval(hour * 3_600) }
+
+    private static func event(
+        _ key: String, _ from: Double, _ to: Double? = nil, opens: Double? = nil, topics: [String]? = nil
+    ) -> RehearsalEvent {
+        RehearsalEvent(
+            key: key, startsAt: at(from), endsAt: to.map(at), opensAt: opens.map(at), hasStart: topics != nil,
+            topics: topics ?? [])
+    }
+
+    private static func plan(
+        _ playing: [RehearsalEvent], others: [RehearsalEvent] = [], messages: Int = 4, speed: Double = 60
+    ) throws -> RehearsalPlan {
+        try #require(RehearsalPlan(playing: playing, others: others, day: day, messages: messages, speed: speed))
+    }
+
+    @Test func `updates are spread over an event, its end is the last`() throws {
+        let script = try #require(try Self.plan([Self.event("derby", 18, 20)]).scripts.first)
+        #expect(script.isPlayed)
+        #expect(script.messages.map(\.at) == [18, 18.5, 19, 19.5, 20].map(Self.at))
+        #expect(script.messages.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(script.messages.map(\.isEnd) == [false, false, false, false, true])
+        let many = try #require(try Self.plan([Self.event("derby", 18, 20)], messages: 40).scripts.first)
+        #expect(many.messages.filter(\.rings).map(\.number) == [8, 16, 24, 32, 40])
+        let none = try #require(try Self.plan([Self.event("derby", 18, 20)], messages: 0).scripts.first)
+        #expect(none.messages.map(\.isEnd) == [true])
+    }
+
+    @Test func `an event without an end takes two hours, one that ends before it starts as well`() throws {
+        let plan = try Self.plan([Self.event("a", 18), Self.event("b", 19, 10)])
+        #expect(plan.scripts.map { $0.messages.last?.at } == [Self.at(20), Self.at(21)])
+        #expect(plan.ends == Self.at(21))
+    }
+
+    @Test func `it begins shortly before what happens first, and not at midnight`() throws {
+        #expect(try Self.plan([Self.event("a", 18, 20)]).begins == Self.at(17.75))
+        // Channels that open on the day are waited for; those of the day before are open by then.
+        #expect(try Self.plan([Self.event("a", 18, 20, opens: 12)]).begins == Self.at(12))
+        #expect(try Self.plan([Self.event("a", 18, 20, opens: -6)]).begins == Self.at(17.75))
+        // Channels are made in real time, however fast the day goes.
+        let fast = try Self.plan([Self.event("a", 18, 20)], speed: 3_600)
+        #expect(fast.begins == Self.at(16))
+        #expect(RehearsalPlan(playing: [], others: [], day: Self.day, messages: 1, speed: 60) == nil)
+    }
+
+    @Test func `times become moments and moments times`() throws {
+        let plan = try Self.plan([Self.event("a", 18, 20)])
+        let base = Date(timeIntervalSince1970: 1_000)
+        #expect(plan.moment(of: Self.at(18.75), since: base) == Date(timeIntervalSince1970: 1_060))
+        #expect(plan.time(at: Date(timeIntervalSince1970: 1_060), since: base) == Self.at(18.75))
+        #expect(plan.seconds == 135)
+        #expect(plan.outageSeconds == 13.5)
+    }
+
+    @Test func `others hold their places until their end, if they can`() throws {
+        let others = [
+            Self.event("before", 10, 12), Self.event("beside", 17, 19), Self.event("later", 23, 25),
+            Self.event("opens later", 40, 42, opens: 30), Self.event("open since long", 40, 42, opens: -90),
+            RehearsalEvent(key: "without times"),
+        ]
+        let silent = try Self.plan([Self.event("a", 18, 20)], others: others).scripts.filter { !$0.isPlayed }
+        #expect(silent.map(\.event.key) == ["beside", "later", "open since long", "without times"])
+        #expect(silent.map { $0.messages.map(\.at) } == [[Self.at(19)], [], [], []])
+        #expect(silent[0].messages.map(\.isEnd) == [true])
+    }
+
+    @Test func `a fault comes when half of the messages are sent`() throws {
+        let plan = try Self.plan([Self.event("a", 12, 14), Self.event("b", 18, 20)], messages: 2)
+        #expect(plan.faultAt == Self.at(18))
+    }
+
+    @Test func `what a day comes to is noticed`() {
+        let notices = RehearsalNotice.all(of: [
+            Self.event("a", 12, 14, topics: ["league", "a"]), Self.event("b", 13, 15, topics: ["league"]),
+            Self.event("c", 14, 16, topics: ["league"]), Self.event("d", 1, topics: []), Self.event("e", 1, 10),
+        ])
+        #expect(notices.map(\.kind) == [.noEnd, .noFollowers, .tooLong, .overlap])
+        #expect(notices.map(\.subject) == ["d", "d", "e", "league"])
+        // At 13:00 the first two are on; when the third starts, the first has ended.
+        #expect(notices.last?.detail.hasPrefix("2 events at once") == true)
+        let crowded = (0..<11).map { Self.event("\($0)", 12 + Double($0) * 0.05, 14, topics: ["league"]) }
+        #expect(RehearsalNotice.all(of: crowded).map(\.kind) == [.overlap, .startBudget])
+        #expect(RehearsalNotice.all(of: [Self.event("a", 12, 14, topics: ["a"])]).isEmpty)
+    }
+}

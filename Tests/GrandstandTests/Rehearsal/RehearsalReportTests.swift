@@ -1,0 +1,132 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// The arithmetic of a rehearsal's report, and how it is written.
+struct RehearsalReportTests {
+    private static let midnight = Date(timeIntervalSince1970: 1_795_824_000)
+    private static let base = Date(timeIntervalSince1970: 5_000)
+
+    private static func at(_ hour: Double) -> Date { midnight.addingTimeInterval(hour * 3_600) }
+    private static func after(_ seconds: Double) -> Date { base.addingTimeInterval(seconds) }
+
+    /// From 17:45 to 20:00 of the day, an hour a minute.
+    private static func plan() throws -> RehearsalPlan {
+        let event = RehearsalEvent(key: "derby", startsAt: at(18), endsAt: at(20))
+        return try #require(
+            RehearsalPlan(
+                playing: [event], others: [], day: midnight..<at(24), messages: 3, speed: 60))
+    }
+
+    private static func app() throws -> AppEnvironment {
+        AppEnvironment(bundleID: try #require(BundleID(rawValue: "com.example.Stadium")), environment: .production)
+    }
+
+    /// Message 1 arrives at once, 2 gives way to 3, the end arrives late; on the second channel 3 never arrives.
+    private static func record() throws -> RehearsalRecord {
+        var record = RehearsalRecord(base: base)
+        record.messages = [
+            .init(event: 0, number: 1, sentAt: after(15), acceptedAt: after(15.1)),
+            .init(event: 0, number: 2, sentAt: after(20), acceptedAt: after(24)),
+            .init(event: 0, number: 3, sentAt: after(25), acceptedAt: after(25)),
+        ]
+        record.arrivals = [
+            .init(event: 0, channelID: "one", number: 1, at: after(15.2)),
+            .init(event: 0, channelID: "one", number: 3, at: after(26)),
+            // Later and older: it is not the newest state.
+            .init(event: 0, channelID: "one", number: 2, at: after(27)),
+            .init(event: 0, channelID: "two", number: 1, at: after(15.1)),
+            .init(event: 0, channelID: "two", number: 2, at: after(24.5)),
+        ]
+        record.channels = [0: ["one", "two"]]
+        record.placeChanges = [
+            .init(app: try app(), at: after(-1), by: 1), .init(app: try app(), at: after(1), by: 1),
+            .init(app: try app(), at: after(70), by: -1),
+        ]
+        record.starts = [0, 0.2, 0.9, 1.1, 5].map(after)
+        record.outcomes = ["accepted": 4, "superseded": 1]
+        record.fault = RehearsalFault(kind: .outage, at: after(20), seconds: 4)
+        record.finishedAt = after(140)
+        return record
+    }
+
+    @Test func `a message has arrived with itself or with newer state`() throws {
+        let delays = RehearsalDelays(try Self.record())
+        #expect(delays.seconds.count == 5)
+        #expect(zip(delays.seconds, [0, 0.1, 0.5, 1, 2]).allSatisfy { abs($0 - $1) < 1e-6 })
+        // From sending on: the server accepted the second late.
+        #expect(delays.gap?.seconds == 6)
+        #expect(delays.gap?.since == Self.after(20))
+        #expect(delays.behind == [0: 1])
+    }
+
+    @Test func `a channel that got nothing is behind`() throws {
+        var record = try Self.record()
+        record.arrivals = []
+        #expect(RehearsalDelays(record).behind == [0: 2])
+        #expect(RehearsalRun(record, of: try Self.plan(), limits: [:]).percentiles == nil)
+    }
+
+    @Test func `places are counted by hours of the day, and at most`() throws {
+        let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [try Self.app(): 300])
+        let places = try #require(run.places.first)
+        #expect(run.places.count == 1)
+        #expect((places.peak, places.limit) == (2, 300))
+        #expect(places.peakAt == Self.at(17.75).addingTimeInterval(60))
+        #expect(places.hours.map(\.from) == [17.75, 18.75, 19.75].map(Self.at))
+        #expect(places.hours.map(\.places) == [2, 2, 1])
+    }
+
+    @Test func `the peak of a second is the most within any second`() {
+        #expect(RehearsalRate.peak([0, 0.2, 0.9, 1.1, 5].map(Self.after)) == 3)
+        #expect(RehearsalRate.peak([]) == 0)
+    }
+
+    @Test func `moments of a run are times of the day`() throws {
+        let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [:])
+        #expect(run.fault?.at == Self.at(17.75).addingTimeInterval(1_200))
+        #expect(run.gap?.eventKey == "derby")
+        #expect(run.gap?.at == Self.at(17.75).addingTimeInterval(1_200))
+        #expect(run.lost.map(\.eventKey) == ["derby"])
+        #expect(run.lost.map(\.channels) == [1])
+        #expect(run.startsPerSecond == 3)
+        #expect(run.seconds == 140)
+    }
+
+    private static func report() throws -> RehearsalReport {
+        var record = try record()
+        record.refusals = [
+            .init(
+                eventKey: "derby", at: after(15), action: "channel", problem: "quota-exhausted",
+                detail: String(repeating: "a long detail ", count: 12))
+        ]
+        let plan = try plan()
+        let runs = [RehearsalRun(record, of: plan, limits: [try app(): 300])]
+        return RehearsalReport(day: "2026-11-28", timeZone: .gmt, plan: plan, messages: 3, phones: 7, runs: runs)
+    }
+
+    @Test func `the report for people fits a hundred columns and says what was lost`() throws {
+        let text = try Self.report().text
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        #expect(text.contains("2 of 300 at most, at 17:46"))
+        #expect(text.contains("With a fault: at 18:05 APNs answers 503 for 4 s"))
+        #expect(text.contains("gap       6 s at most, from sending on: derby at 18:05"))
+        #expect(text.contains("lost      the newest state of 1 event"))
+        #expect(text.contains("- 18:00 channel derby: quota-exhausted."))
+    }
+
+    @Test func `the report for programs has its fields, whatever happened`() throws {
+        let json = try JSONValue(parsing: JSONWriter.text(try Self.report()))
+        let run = try #require(json["runs"]?.elements?.first)
+        let delay = try #require(run["delay"])
+        #expect(
+            String(decoding: delay.bytes, as: UTF8.self)
+                == #"{"count":5,"p50":0.5,"p95":2.0,"p99":2.0,"worst":2.0}"#)
+        #expect(run["gap"]?["eventKey"]?.string == "derby")
+        #expect(run["refused"]?.elements?.first?["problem"]?.string == "quota-exhausted")
+        #expect(run["fault"]?["kind"]?.string == "outage")
+        #expect(json["from"]?.string == "2026-11-28T17:45:00.000Z")
+        #expect(json["events"]?.elements?.compactMap(\.string) == ["derby"])
+    }
+}
