@@ -86,7 +86,8 @@ struct RehearseCommand: AsyncParsableCommand {
             runs.append(RehearsalRun(record, of: plan, limits: season.limits))
         }
         return RehearsalReport(
-            day: day.text, timeZone: day.timeZone, plan: plan, messages: messages, phones: followers.count, runs: runs)
+            day: day.text, zone: day.zone, timeZone: day.timeZone, plan: plan, messages: messages,
+            phones: followers.count, runs: runs)
     }
 
     /// What is declared, and the limits of the apps that are in it.

@@ -10,7 +10,7 @@ struct RehearsalTests {
     private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
     private static let day = "2031-05-10"
     /// The day runs off in some seconds.
-    private static let pace = ["--day", day, "--speed", "600", "--messages", "10", "--phones", "20"]
+    private static let pace = ["--day", day, "--speed", "300", "--messages", "10", "--phones", "20"]
 
     /// Three events of twenty minutes, five minutes apart; the first is started by push.
     private static func declare(on stage: Stage, channelLimit: Int = 10_000) async throws {
@@ -25,7 +25,7 @@ struct RehearsalTests {
                 "PUT", "/v1/events/\(key)",
                 """
                 {"name": "Match", "startsAt": "\(day)T12:\(["00", "05", "10"][number]):00Z", \(start)
-                 "endsAt": "\(day)T12:\(20 + number * 5):00Z", "channelsOpenAt": "\(day)T11:50:00Z",
+                 "endsAt": "\(day)T12:\(20 + number * 5):00Z",
                  "audiences": [\(Stage.audience(.production, .mostRecentMessageStored))]}
                 """)
             try #require(answer.status == 201, "\(answer.text)")
@@ -112,7 +112,7 @@ struct RehearsalTests {
             }
             if fault == "outage" {
                 let outage = try #require(runs[1]["fault"]?["seconds"]?.number)
-                // Updates come every fifth of a second; the first that is refused waits for its end.
+                // Updates come every other fifth of a second; the first that is refused waits for its end.
                 #expect(try #require(runs[1]["gap"]?["seconds"]?.number) > outage - 1)
             }
         }

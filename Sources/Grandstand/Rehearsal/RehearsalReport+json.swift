@@ -6,7 +6,7 @@ extension RehearsalReport: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("day", day)
-            object.member("timeZone", timeZone.identifier)
+            object.member("timeZone", zone)
             object.member("speed", raw: plan.speed.json)
             object.member("messagesPerEvent", messages)
             object.member("phones", phones)

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 extension RehearsalReport {
     package var text: String {
         var page = TextPage()
-        page.line("Dress rehearsal of \(day) (\(timeZone.identifier)), \(plan.speed.short) times as fast")
+        page.line("Dress rehearsal of \(day) (\(zone)), \(plan.speed.short) times as fast")
         page.line(
             "\(Self.count(played.count, "event")) from \(time(plan.begins)) to \(time(plan.ends)), \(others) more "
                 + "that may hold places; \(messages) updates and an end each; \(phones) phones")

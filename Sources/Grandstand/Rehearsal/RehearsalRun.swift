@@ -71,6 +71,8 @@ package struct RehearsalRun: Sendable {
 package struct RehearsalReport: Sendable {
     /// As it was asked for, `2026-11-28`.
     package var day: String
+    /// Its name, as it was asked for.
+    package var zone: String
     package var timeZone: TimeZone
     package var plan: RehearsalPlan
     package var messages: Int
@@ -78,9 +80,11 @@ package struct RehearsalReport: Sendable {
     package var runs: [RehearsalRun]
 
     package init(
-        day: String, timeZone: TimeZone, plan: RehearsalPlan, messages: Int, phones: Int, runs: [RehearsalRun]
+        day: String, zone: String, timeZone: TimeZone, plan: RehearsalPlan, messages: Int, phones: Int,
+        runs: [RehearsalRun]
     ) {
         self.day = day
+        self.zone = zone
         self.timeZone = timeZone
         self.plan = plan
         self.messages = messages

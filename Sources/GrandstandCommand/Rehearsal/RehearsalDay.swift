@@ -14,6 +14,8 @@ internal import GrandstandApp
 /// A day as it was asked for, and what is declared for it.
 struct RehearsalDay: Sendable {
     let text: String
+    /// As it was asked for: Foundation calls UTC GMT.
+    let zone: String
     let timeZone: TimeZone
     let range: Range<Date>
 
@@ -31,6 +33,7 @@ struct RehearsalDay: Sendable {
             let to = calendar.date(byAdding: .day, value: 1, to: from)
         else { throw ValidationError("--day \(text) is not a day: write it as 2026-11-28.") }
         self.text = text
+        self.zone = zone
         self.timeZone = timeZone
         range = from..<to
     }
@@ -63,7 +66,7 @@ struct RehearsalDay: Sendable {
             abs($0.timeIntervalSince(range.lowerBound)) < abs($1.timeIntervalSince(range.lowerBound))
         }
         let advice = nearest.map { "the nearest one starts at \(RFC3339.text($0)): try another --day or --time-zone" }
-        return "no event starts on \(text) (\(timeZone.identifier)); "
+        return "no event starts on \(text) (\(zone)); "
             + (advice ?? "declare some first, with `grandstand event put`")
     }
 

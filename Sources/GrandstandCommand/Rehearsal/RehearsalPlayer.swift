@@ -27,8 +27,9 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    /// Channels are made in real time: seconds after its start for which an event's may still be missing.
-    private static let channelGrace: TimeInterval = 3
+    /// Channels are made in real time, and an opening is noticed within five seconds: seconds after its start for which an
+    /// event's may still be missing.
+    private static let channelGrace: TimeInterval = 8
     /// Seconds for which what is still under way after the last end is waited for.
     private static let patience: TimeInterval = 60
     /// Seconds the shortest message is worth sending, so that a fault of a compressed day does not outlast it.
@@ -115,7 +116,8 @@ struct RehearsalPlayer: Sendable {
 
     private func lookAtChannels(of script: RehearsalPlan.Script) async throws {
         guard let startsAt = script.event.startsAt else { return }
-        try await Self.sleep(until: plan.moment(of: startsAt, since: base))
+        let moment = plan.moment(of: startsAt, since: base)
+        try await Self.sleep(until: moment)
         let deadline = Date(timeIntervalSinceNow: Self.channelGrace)
         while true {
             let answer = try await stage.call("GET", Self.path(script.event))
@@ -127,20 +129,20 @@ struct RehearsalPlayer: Sendable {
             }
             if missing.isEmpty { return }
             if Date() > deadline {
-                for audience in missing { noteMissing(audience, script.event) }
+                for audience in missing { noteMissing(audience, script.event, at: moment) }
                 return
             }
             try await Task.sleep(for: .milliseconds(100))
         }
     }
 
-    private func noteMissing(_ audience: JSONValue, _ event: RehearsalEvent) {
+    private func noteMissing(_ audience: JSONValue, _ event: RehearsalEvent, at moment: Date) {
         let channel = audience["channel"]
         let names = ["bundleId", "environment"].compactMap { audience[$0]?.string }.joined(separator: " in ")
         let refusal = RehearsalRecord.Refusal(
-            eventKey: event.key, at: Date(), action: "channel",
+            eventKey: event.key, at: moment, action: "channel",
             problem: channel?["reason"]?.string ?? channel?["state"]?.string ?? "missing",
-            detail: "\(names) has no channel at the start.")
+            detail: "\(names) has no channel for its start.")
         notes.change { $0.refusals.append(refusal) }
     }
 
@@ -152,24 +154,23 @@ struct RehearsalPlayer: Sendable {
         notes.change { $0.fault = RehearsalFault(kind: kind, at: at, seconds: seconds) }
     }
 
-    /// Waits until nothing of an event is under way any more, or nothing will become of it, and counts.
+    /// Waits until nothing of an event is under way any more, and counts.
     private func collect(_ event: RehearsalEvent, _ index: Int, until deadline: Date) async throws {
-        let hasChannels = notes.change { record in
-            !record.refusals.contains { $0.eventKey == event.key && $0.action != "broadcast" }
-        }
-        let shown = try await stage.call("GET", Self.path(event))
-        guard shown.status == 200 else { return }
+        guard try await stage.call("GET", Self.path(event)).status == 200 else { return }
         var outcomes: [String: Int] = [:]
         var starts = StartReport.Counts()
+        var channels: Set<String> = []
         while true {
-            let (counts, isDone) = try await broadcasts(of: event)
+            let audiences = try await stage.value("GET", Self.path(event))["audiences"]?.elements ?? []
+            channels.formUnion(audiences.compactMap { $0["channel"]?["channelId"]?.string })
+            let isPending = audiences.contains { $0["channel"]?["state"]?.string == "pending" }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
-            outcomes = counts
-            if isDone && isStarted || !hasChannels || Date() > deadline { break }
+            outcomes = try await broadcasts(of: event)
+            // What waits for a channel that finds no place waits for longer than a rehearsal.
+            let isUnderWay = isPending || ["queued", "sending", "scheduled"].contains { outcomes[$0] != nil }
+            if !isUnderWay && isStarted || Date() > deadline { break }
             try await Task.sleep(for: .milliseconds(100))
         }
-        let audiences = try await stage.value("GET", Self.path(event))["audiences"]?.elements ?? []
-        let channels = Set(audiences.compactMap { $0["channel"]?["channelId"]?.string })
         notes.change { record in
             record.outcomes.merge(outcomes, uniquingKeysWith: +)
             record.startCounts = record.startCounts + starts
@@ -177,19 +178,18 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    /// The event's deliveries by state, and whether all are settled.
-    private func broadcasts(of event: RehearsalEvent) async throws -> (counts: [String: Int], isDone: Bool) {
-        var (counts, isDone, cursor): ([String: Int], Bool, String?) = ([:], true, nil)
+    /// The event's deliveries by state; states without any are left out.
+    private func broadcasts(of event: RehearsalEvent) async throws -> [String: Int] {
+        var (counts, cursor): ([String: Int], String?) = ([:], nil)
         repeat {
             let query = "?limit=200" + (cursor.map { "&cursor=\(encoded($0))" } ?? "")
             let page = try await stage.value("GET", Self.path(event) + "/broadcasts" + query)
             for broadcast in page["items"]?.elements ?? [] {
-                if !["done", "cancelled"].contains(broadcast["state"]?.string) { isDone = false }
                 counts.merge(broadcast["counts"]?.counts ?? [:], uniquingKeysWith: +)
             }
             cursor = page["nextCursor"]?.string
         } while cursor != nil
-        return (counts.filter { $0.value > 0 }, isDone)
+        return counts.filter { $0.value > 0 }
     }
 
     /// - Returns: whether no start is under way.

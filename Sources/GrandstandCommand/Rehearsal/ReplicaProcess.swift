@@ -9,7 +9,8 @@ final class ReplicaProcess: Sendable {
     private let lifeline: Pipe
     private let ended: Task<Void, Never>
 
-    /// The shell gives its own standard error away, so that the pipe ends with the server.
+    /// The shell gives its own standard error away, so that the pipe ends with the server. It does not wait for its child:
+    /// signals that Foundation leaves blocked would never tell it.
     private static let script = #"""
         trap '' HUP INT TERM
         "$@" &
@@ -17,7 +18,6 @@ final class ReplicaProcess: Sendable {
         exec 2>/dev/null
         read -r line
         kill -KILL "$server"
-        wait "$server"
         """#
 
     /// Starts a server; returns once it listens.
@@ -34,13 +34,18 @@ final class ReplicaProcess: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = output
         let (texts, text) = AsyncStream<Data>.makeStream()
+        let (endings, ending) = AsyncStream<Void>.makeStream()
         // Read to the end, so that the server never waits for a reader.
         output.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
-            if data.isEmpty { text.finish() } else { text.yield(data) }
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                text.finish()
+                ending.finish()
+            } else {
+                text.yield(data)
+            }
         }
-        let (endings, ending) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ending.finish() }
         try process.run()
         let ended = Task { for await _ in endings {} }
         var said = ""

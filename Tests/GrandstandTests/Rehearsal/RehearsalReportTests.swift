@@ -103,7 +103,8 @@ struct RehearsalReportTests {
         ]
         let plan = try plan()
         let runs = [RehearsalRun(record, of: plan, limits: [try app(): 300])]
-        return RehearsalReport(day: "2026-11-28", timeZone: .gmt, plan: plan, messages: 3, phones: 7, runs: runs)
+        return RehearsalReport(
+            day: "2026-11-28", zone: "UTC", timeZone: .gmt, plan: plan, messages: 3, phones: 7, runs: runs)
     }
 
     @Test func `the report for people fits a hundred columns and says what was lost`() throws {
