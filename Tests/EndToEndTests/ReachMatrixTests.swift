@@ -23,6 +23,7 @@ struct ReachMatrixTests {
         let channel: String
         let webhook: String
         let key: String
+        let calendar: String
     }
 
     private struct Call: Sendable {
@@ -128,9 +129,17 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/webhooks/{id}/deliveries/{delivery}/replay",
             path: { "/v1/webhooks/\($0.webhook)/deliveries/\($0.channel)/replay" }),
+        .init(method: "GET", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" }),
+        .init(
+            method: "PUT", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" },
+            body: { _ in calendar(of: [Stage.bundleID]) }),
+        .init(
+            method: "POST", route: "/v1/calendars/{name}/preview", path: { "/v1/calendars/\($0.calendar)/preview" }),
+        .init(method: "POST", route: "/v1/calendars/{name}/sync", path: { "/v1/calendars/\($0.calendar)/sync" }),
         .init(method: "GET", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "POST", route: "/v1/keys/{id}/rotations", path: { "/v1/keys/\($0.key)/rotations" }),
         // What ends things comes last.
+        .init(method: "DELETE", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" }),
         .init(method: "DELETE", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
         .init(method: "DELETE", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "DELETE", route: "/v1/webhooks/{id}", path: { "/v1/webhooks/\($0.webhook)" }),
@@ -144,10 +153,15 @@ struct ReachMatrixTests {
     /// Routes without a thing in their path: their lists and answers are looked at one by one.
     private static let others: Set<String> = [
         "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/audit-log",
-        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys",
+        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys", "GET /v1/calendars",
     ]
 
     private static let hook = #"{"url": "https://example.com/hook", "topics": ["broadcast.settled"]}"#
+
+    private static func calendar(of apps: [String]) -> String {
+        let audiences = apps.map { Stage.audience(.development, .noMessageStored, of: $0) }
+        return #"{"format": "ics", "eventKey": "c:{uid}", "audiences": [\#(audiences.joined(separator: ","))]}"#
+    }
 
     /// Makes an event of these apps with a sent and a scheduled broadcast, and the first app's channel, webhook and key.
     private func make(_ name: String, of apps: [String], on stage: Stage) async throws -> Thing {
@@ -164,12 +178,14 @@ struct ReachMatrixTests {
         let bound = #", "bundleIds": ["\#(apps.joined(separator: #"", ""#))"]"#
         let webhook = try await stage.api("POST", "/v1/webhooks", String(Self.hook.dropLast()) + bound + "}")
         let key = try await stage.api("POST", "/v1/keys", #"{"name": "\#(name)", "scopes": ["lookup"]\#(bound)}"#)
+        let calendar = try await stage.api("PUT", "/v1/calendars/\(name)", Self.calendar(of: apps))
+        #expect(calendar.status == 201, "\(calendar.text)")
         return Thing(
             name: name, app: apps[0], event: name, sent: sent, scheduled: scheduled,
             push: try #require(push.json["id"]?.string, "\(push.text)"),
             channel: try #require(channel.json["id"]?.string, "\(channel.text)"),
             webhook: try #require(webhook.json["id"]?.string, "\(webhook.text)"),
-            key: try #require(key.json["id"]?.string, "\(key.text)"))
+            key: try #require(key.json["id"]?.string, "\(key.text)"), calendar: name)
     }
 
     @Test func `a key of one app reaches its own on every route, and nothing of another's or of both's`() async throws {
@@ -230,7 +246,8 @@ struct ReachMatrixTests {
 
     private func listed(_ caller: HTTPCaller, _ mine: Thing) async throws {
         let paths = [
-            "/v1/apps", "/v1/events", "/v1/quotas", "/v1/audit-log", "/v1/webhooks", "/v1/keys", "/v1/apps?limit=1",
+            "/v1/apps", "/v1/events", "/v1/quotas", "/v1/audit-log", "/v1/webhooks", "/v1/keys", "/v1/calendars",
+            "/v1/apps?limit=1",
             "/v1/events?bundleId=\(Stage.bundleID)",
         ]
         for path in paths {

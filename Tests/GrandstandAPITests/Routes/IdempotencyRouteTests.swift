@@ -21,7 +21,10 @@ struct IdempotencyRouteTests {
     private static let headers = ["Idempotency-Key": "k"]
 
     @Test func `every POST that changes something gives its first answer again`() async throws {
-        let posts = try await Contract.operations().filter { $0.method == "POST" && !Self.unkept.contains($0.path) }
+        // A preview changes nothing.
+        let posts = try await Contract.operations().filter { operation in
+            operation.method == "POST" && !Self.unkept.contains(operation.path) && !operation.path.hasSuffix("/preview")
+        }
         #expect(posts.count > 10)
         #expect(Self.inSteps.isSubset(of: posts.map(\.path)))
         for operation in posts {
