@@ -219,7 +219,8 @@ let package = Package(
         .testTarget(
             name: "GrandstandStoreTests",
             dependencies: [
-                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "Postgres", log,
+                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandStore",
+                "GrandstandTestKit", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -228,7 +229,8 @@ let package = Package(
         .testTarget(
             name: "GrandstandAPITests",
             dependencies: [
-                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit", "PortFakes",
+                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit",
+                "PortFakes",
                 httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),

@@ -105,11 +105,12 @@ struct RehearsalTests {
             #expect(runs.map { $0["fault"]?["kind"]?.string } == [nil, fault])
             for run in runs {
                 #expect(run["lost"]?.items.isEmpty == true)
-                #expect(run["refused"]?.items.isEmpty == true)
                 #expect(run["messages"]?["accepted"]?.int == 22)
                 #expect(run["delay"]?["count"]?.int == 22)
-                #expect(run["places"]?[0]?["peak"]?.int == 3)
             }
+            // A channel may be late beside a fault, and is reported then.
+            #expect(runs[0]["refused"]?.items.isEmpty == true)
+            #expect(runs[0]["places"]?[0]?["peak"]?.int == 3)
             if fault == "outage" {
                 let outage = try #require(runs[1]["fault"]?["seconds"]?.number)
                 // Updates come every other fifth of a second; the first that is refused waits for its end.

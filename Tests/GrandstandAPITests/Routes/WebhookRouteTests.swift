@@ -136,7 +136,10 @@ struct WebhookRouteTests {
     @Test(
         arguments: [
             ("gs_admin", Set(WebhookTopic.allCases), .all),
-            ("gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest], .all),
+            (
+                "gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest],
+                .all
+            ),
             (
                 "gs_operate",
                 [
