@@ -16,6 +16,10 @@ extension ZoneRules {
                 transitions.append(Transition(at: at, offset: observance.to))
                 if initial.map({ at < $0.at }) ?? true { initial = (at, observance.from) }
             }
+            guard transitions.count <= CalendarLimits.transitions else {
+                throw CalendarFault(
+                    line: part.line, "A VTIMEZONE sets its clocks at most \(CalendarLimits.transitions) times.")
+            }
         }
         self.init(initial: initial?.offset ?? 0, transitions: transitions)
     }
@@ -123,10 +127,13 @@ private struct YearlyRule {
         case "BYDAY":
             guard let day = Self.weekdays.firstIndex(of: String(value.suffix(2))) else { return false }
             let ordinal = value.dropLast(2)
-            guard ordinal.isEmpty || Int(ordinal).map({ $0 != 0 && abs($0) <= 5 }) ?? false else { return false }
+            guard ordinal.isEmpty || Int(ordinal).map({ $0 != 0 && (-5...5).contains($0) }) ?? false else {
+                return false
+            }
             weekday = (Int(ordinal), day)
         case "BYMONTHDAY":
-            monthDays = value.split(separator: ",").compactMap { Int($0) }.filter { (1...31).contains($0) }
+            monthDays = Set(value.split(separator: ",").compactMap { Int($0) }).filter { (1...31).contains($0) }
+                .sorted()
             return !monthDays.isEmpty
         case "UNTIL":
             switch DatePattern.iso.read(value) {

@@ -6,6 +6,8 @@ package struct AudienceSelector: Sendable, Hashable {
     package var environment: APNsEnvironment
     /// `nil`: whatever theirs is.
     package var variant: Variant?
+    /// Without a variant it names the audience that has none, and no other.
+    package var isExact = false
 
     package init(bundleID: BundleID, environment: APNsEnvironment, variant: Variant? = nil) {
         self.bundleID = bundleID
@@ -18,8 +20,16 @@ package struct AudienceSelector: Sendable, Hashable {
         self.init(bundleID: id.bundleID, environment: id.environment, variant: id.variant)
     }
 
+    /// Names one audience and no other.
+    package static func only(_ id: Audience.ID) -> AudienceSelector {
+        var selector = AudienceSelector(id)
+        selector.isExact = true
+        return selector
+    }
+
     package func matches(_ id: Audience.ID) -> Bool {
-        bundleID == id.bundleID && environment == id.environment && (variant == nil || variant == id.variant)
+        bundleID == id.bundleID && environment == id.environment
+            && (variant == id.variant || variant == nil && !isExact)
     }
 
     /// What a refusal says of a selector that names none of the event's audiences.

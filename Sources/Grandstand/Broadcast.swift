@@ -8,6 +8,8 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var byVariant: [Variant: BroadcastContent.Override] = [:]
     /// `nil`: chosen by `DeliveryPlan`.
     package var priority: APNsPriority?
+    /// What its event says of priorities: it gives way to that of an audience.
+    package var eventPriority: APNsPriority?
     /// Seconds until this content stops being worth sending.
     package var expiresIn: Int?
     /// The `apns-expiration` header itself; not together with `expiresIn`.

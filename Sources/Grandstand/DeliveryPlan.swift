@@ -22,6 +22,8 @@ package struct DeliveryPlan: Sendable, Hashable {
     package var priority: APNsPriority { priority(of: payload, for: nil) }
     /// As the organiser asked for it.
     private let asked: APNsPriority?
+    /// As its event has it.
+    private let ofEvent: APNsPriority?
     /// When the server stops trying.
     package var expiresAt: Date
     private let expiration: Expiration
@@ -77,6 +79,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         self.content = content
         self.expiration = expiration
         asked = request.priority
+        ofEvent = request.eventPriority
         let expiresAt = expiration.deadline(now: now)
         self.expiresAt = expiresAt
         alertsRingUntil = expiration.isTimed ? expiresAt : min(expiresAt, now.addingTimeInterval(alertFreshness))
@@ -94,12 +97,13 @@ package struct DeliveryPlan: Sendable, Hashable {
         let plain: APNsPriority = payload.event == .end ? .immediate : .powerAware
         return Item(
             audience: audience, payload: payload, priority: priority(of: payload, for: audience),
-            plainPriority: asked ?? audience.priority ?? plain,
+            plainPriority: asked ?? audience.priority ?? ofEvent ?? plain,
             ringsUntil: payload.alert == nil ? nil : alertsRingUntil, apnsExpiration: apnsExpiration)
     }
 
     private func priority(of payload: BroadcastPayload, for audience: Audience?) -> APNsPriority {
-        asked ?? audience?.priority ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
+        asked ?? audience?.priority ?? ofEvent
+            ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
     /// An audience's message on one of its lanes. To those who are reached by token: APNs keeps the newest for a device

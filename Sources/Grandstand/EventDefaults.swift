@@ -32,7 +32,7 @@ extension BroadcastRequest {
     /// - Parameter time: when it is sent.
     package func filled(by defaults: EventDefaults, at time: Date) -> BroadcastRequest {
         var request = self
-        request.priority = priority ?? defaults.priority
+        request.eventPriority = defaults.priority
         if payload.event == .update, apnsExpiration == nil { request.expiresIn = expiresIn ?? defaults.expiresIn }
         if payload.staleDate == nil, let seconds = defaults.staleAfter {
             request.payload.staleDate = Int(time.timeIntervalSince1970.rounded(.down)) + seconds

@@ -77,7 +77,11 @@ struct ZoneTests {
         for day in 11_000..<30_000 { #expect(zone.offset(at: day * 86_400) == system.offset(at: day * 86_400)) }
     }
 
-    @Test(arguments: ["FREQ=MONTHLY", "BYMONTH=3;BYDAY=-1SU", "FREQ=YEARLY;BYDAY=9SU", "FREQ=YEARLY;BYSETPOS=1", "x"])
+    @Test(
+        arguments: [
+            "FREQ=MONTHLY", "BYMONTH=3;BYDAY=-1SU", "FREQ=YEARLY;BYDAY=9SU", "FREQ=YEARLY;BYSETPOS=1", "x",
+            "FREQ=YEARLY;BYMONTH=3;BYDAY=-9223372036854775808SU",
+        ])
     func `a definition's rule of another kind is told by its line`(rule: String) throws {
         let text = event(
             "DTSTART;TZID=x:20260601T120000",

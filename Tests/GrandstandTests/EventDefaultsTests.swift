@@ -15,7 +15,8 @@ struct EventDefaultsTests {
 
     @Test func `a message that says nothing has them`() {
         let filled = request(.update).filled(by: defaults, at: now)
-        #expect(filled.priority == .immediate)
+        // Below an audience's own, so it is no word of the message.
+        #expect(filled.priority == nil && filled.eventPriority == .immediate)
         #expect(filled.expiresIn == 60)
         #expect(filled.payload.staleDate == 1_300)
         #expect(filled.payload.relevanceScore == Array("7.50".utf8))
@@ -28,6 +29,7 @@ struct EventDefaultsTests {
         own.payload.staleDate = 5
         own.payload.relevanceScore = Array("1".utf8)
         let filled = own.filled(by: defaults, at: now)
+        own.eventPriority = .immediate
         #expect(filled == own)
         var timed = request(.update)
         timed.expiresIn = 10

@@ -93,6 +93,9 @@ struct VariantTests {
         #expect(try Self.plan(alert, for: audiences).items.map(\.plainPriority) == [.lowest, .powerAware])
         let asked = try Self.update(priority: .powerAware)
         #expect(try Self.plan(asked, for: audiences).items.map(\.priority) == [.powerAware, .powerAware])
+        // The event's is between: an audience's goes before it, and it before what the message is.
+        let ofEvent = alert.filled(by: EventDefaults(priority: .powerAware), at: Date(timeIntervalSince1970: 0))
+        #expect(try Self.plan(ofEvent, for: audiences).items.map(\.priority) == [.lowest, .powerAware])
     }
 
     @Test func `a message that is too long says for which variant, unless nobody gets it`() throws {

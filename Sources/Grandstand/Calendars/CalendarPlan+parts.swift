@@ -53,16 +53,19 @@ extension CalendarPlan {
         package var events: [EventKey: Present]
         /// Keys that are another calendar's.
         package var taken: Set<EventKey>
+        /// The alarm `calendar-shrunk` stands.
+        package var isShrunk: Bool
         package var reach: AppReach
         package var now: Date
 
         package init(
-            synced: [String: Synced], events: [EventKey: Present], taken: Set<EventKey> = [], reach: AppReach = .all,
-            now: Date
+            synced: [String: Synced], events: [EventKey: Present], taken: Set<EventKey> = [], isShrunk: Bool = false,
+            reach: AppReach = .all, now: Date
         ) {
             self.synced = synced
             self.events = events
             self.taken = taken
+            self.isShrunk = isShrunk
             self.reach = reach
             self.now = now
         }

@@ -64,6 +64,9 @@ package struct CalendarPlan: Sendable {
         if synced == nil, situation.taken.contains(key) {
             return refuse(draft, "The event \(key) is another calendar's; change eventKey so that keys differ.")
         }
+        if synced == nil, situation.synced.contains(where: { $0.value.key == key }) {
+            return refuse(draft, "The event \(key) is another entry's; change eventKey so that keys differ.")
+        }
         guard let present = situation.events[key] else {
             if draft.isCancelled || draft.isPast(situation.now) {
                 past += 1
@@ -113,7 +116,8 @@ package struct CalendarPlan: Sendable {
     }
 
     private mutating func consider(cancelled draft: CalendarDraft, _ event: Event, _ synced: Synced?) {
-        if event.state.isOver {
+        // Nothing new: whoever opened the event again by hand meant it.
+        if event.state.isOver || synced?.isCancelled ?? false {
             unchanged += 1
             return remember(draft, synced)
         }
@@ -168,7 +172,11 @@ package struct CalendarPlan: Sendable {
                 forgotten.append(uid)
             }
         }
-        if !candidates.isEmpty, let obstacle = obstacle(wish, vanished: candidates.count, future: future) {
+        // What was held back stays held back, however many entries came since.
+        let isHeldBack = situation.isShrunk && candidates.contains { situation.synced[$0.uid]?.isMissing ?? false }
+        if !candidates.isEmpty,
+            let obstacle = obstacle(wish, vanished: candidates.count, future: future, isHeldBack: isHeldBack)
+        {
             problems.append(CalendarProblem(line: nil, detail: obstacle, uid: nil))
             for candidate in candidates { setMissing(candidate.uid, situation) }
             return
@@ -191,13 +199,13 @@ package struct CalendarPlan: Sendable {
     }
 
     /// Why what vanished is not cancelled; `nil`: it is.
-    private mutating func obstacle(_ wish: Wish, vanished: Int, future: Int) -> String? {
+    private mutating func obstacle(_ wish: Wish, vanished: Int, future: Int, isHeldBack: Bool) -> String? {
         guard !wish.cancelAll else { return nil }
         let what = "\(vanished) of \(future) events to come vanished from the calendar"
-        if vanished * 3 > future {
+        if isHeldBack || vanished * 3 > future {
             shrinkage = Shrinkage(vanished: vanished, future: future)
-            return
-                "\(what), more than a third: none was cancelled. Look at the file; {\"cancelAll\": true} cancels them."
+            let why = vanished * 3 > future ? ", more than a third" : "; of more than a third it began with"
+            return "\(what)\(why): none was cancelled. Look at the file; {\"cancelAll\": true} cancels them."
         }
         guard wish.drafts != nil, wish.problems.contains(where: { $0.uid == nil }) else { return nil }
         return "\(what), and there are entries whose UID could not be read: none was cancelled. Correct them; "

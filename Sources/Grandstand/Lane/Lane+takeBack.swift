@@ -28,15 +28,17 @@ extension Lane {
         return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
     }
 
-    /// For an event that is cancelled with a last `end`: what waits is not sent. A lane that nobody can be reached by is
+    /// For an event that is cancelled with a last `end`: what waits is not sent, but an end of its own. A lane that nobody can be reached by is
     /// closed.
     ///
     /// - Returns: whether the end may follow.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
-        guard fencedAt == nil, isConnected else {
+        guard isConnected else {
             close(at: now)
             return false
         }
+        // Its own end goes on.
+        guard fencedAt == nil else { return false }
         cancelWaiting(at: now)
         return true
     }

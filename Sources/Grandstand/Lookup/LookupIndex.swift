@@ -82,6 +82,9 @@ package struct LookupIndex: Sendable {
 
     // MARK: Reading
 
+    /// Places that are looked at for one part.
+    private static let reach = 2_000
+
     /// One part of a list.
     package struct Part: Sendable {
         package var items: [(key: EventKey, record: LookupRecord)]
@@ -110,8 +113,14 @@ package struct LookupIndex: Sendable {
         let changesAt = first < places.count ? places[first].startsAt : .infinity
         var part = Part(items: [], changesAt: changesAt.isFinite ? Date(timeIntervalSince1970: changesAt) : nil)
         var last: Place?
+        let stop = index + Self.reach
         while index < places.count {
             let place = places[index]
+            // Few of many: the rest is another part's, so that no question holds up the others for long.
+            if index == stop {
+                part.next = places[index - 1]
+                break
+            }
             index += 1
             if isBounded, place.startsAt >= end { break }
             guard let record = record(place.key, query, now) else { continue }

@@ -14,6 +14,8 @@ final class LookupLists: Sendable {
         let query: LookupListQuery
         let body: LookupBody
         let version: Int
+        /// Of the index that it was made of.
+        let generation: Int
         /// When the clock alone may change it.
         let changesAt: Date?
         /// How many changes this process had made.
@@ -31,10 +33,14 @@ final class LookupLists: Sendable {
     private struct State {
         var indexes: [App: LookupIndex] = [:]
         var pages: [String: Page] = [:]
+        /// Of the bodies, with what they are known by.
+        var bytes = 0
+        /// How often everything was replaced.
+        var generation = 0
     }
 
-    /// Pages that are kept; then all are made anew.
-    private static let capacity = 2_000
+    /// Bytes of bodies that are kept; then all are made anew: whoever has an app's key can ask any number of questions.
+    private static let capacity = 32 * 1_024 * 1_024
     /// A page that others change all the time rests so many times as long as it took to make.
     private static let rest = 10
 
@@ -55,6 +61,8 @@ final class LookupLists: Sendable {
         state.withLock { state in
             swap(&state.indexes, &indexes)
             swap(&state.pages, &pages)
+            state.bytes = 0
+            state.generation += 1
         }
     }
 
@@ -91,21 +99,35 @@ final class LookupLists: Sendable {
     }
 
     /// The answer to a question, made anew where it is not known.
-    func body(_ name: String, _ app: App, _ query: LookupListQuery, ownChanges: Int, now: Date) -> LookupBody {
-        if let known = known(name, ownChanges: ownChanges, now: now) { return known }
+    ///
+    /// - Parameter isKept: whether the answer holds what this process changed, and may be given again.
+    func body(
+        _ name: String, _ app: App, _ query: LookupListQuery, ownChanges: Int, isKept: Bool = true, now: Date
+    ) -> LookupBody {
+        if isKept, let known = known(name, ownChanges: ownChanges, now: now) { return known }
         let began = ContinuousClock.now
-        let (part, version) = state.withLock { state -> (LookupIndex.Part, Int) in
-            guard let index = state.indexes[app] else { return (LookupIndex.Part(items: []), 0) }
-            return (index.part(query, now: now), index.version(of: query.topic))
+        let (part, version, generation) = state.withLock { state -> (LookupIndex.Part, Int, Int) in
+            guard let index = state.indexes[app] else { return (LookupIndex.Part(items: []), 0, state.generation) }
+            return (index.part(query, now: now), index.version(of: query.topic), state.generation)
         }
         let body = LookupBody(JSONWriter.text(LookupList(part: part, now: now)))
+        guard isKept else { return body }
         let end = ContinuousClock.now
         let page = Page(
-            app: app, query: query, body: body, version: version, changesAt: part.changesAt, ownChanges: ownChanges,
+            app: app, query: query, body: body, version: version, generation: generation, changesAt: part.changesAt,
+            ownChanges: ownChanges,
             restsUntil: end + (end - began) * Self.rest)
         state.withLock { state in
-            if state.pages.count >= Self.capacity { state.pages.removeAll(keepingCapacity: true) }
-            state.pages[name] = page
+            guard state.generation == generation else { return }
+            let size = body.bytes.count + name.utf8.count
+            if state.bytes + size > Self.capacity {
+                state.pages.removeAll(keepingCapacity: true)
+                state.bytes = 0
+            }
+            if let old = state.pages.updateValue(page, forKey: name) {
+                state.bytes -= old.body.bytes.count + name.utf8.count
+            }
+            state.bytes += size
         }
         return body
     }

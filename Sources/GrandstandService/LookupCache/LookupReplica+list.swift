@@ -26,7 +26,7 @@ extension LookupReplica {
         let freshness = freshness(now)
         guard freshness != .unknown else { throw Self.unread }
         let app = LookupLists.App(topic: topic, environment: environment)
-        let body = lists.body(uri, app, query, ownChanges: made, now: now)
+        let body = lists.body(uri, app, query, ownChanges: made, isKept: isRead, now: now)
         guard !isRead, freshness == .confirmed else { return (body, freshness) }
         return (body, .stale(seconds: Int(settings.patience.components.seconds)))
     }

@@ -49,9 +49,12 @@ extension PostgresCalendarStore {
         let fresh = (wish.drafts ?? []).filter { synced[$0.uid] == nil }.map(\.key.rawValue)
         let taken = try await connection.query(
             "select event_key from calendar_entries where event_key = any(\(fresh)) and calendar <> \(name.rawValue)")
+        let shrunk = try await connection.query(
+            "select from calendars where name = \(name.rawValue) and shrunk_since is not null")
         let keys = Set(synced.values.map(\.key.rawValue)).union(fresh).sorted()
         var situation = CalendarPlan.Situation(
-            synced: synced, events: [:], taken: Set(try taken.map { try $0.word("event_key") }), reach: reach, now: now)
+            synced: synced, events: [:], taken: Set(try taken.map { try $0.word("event_key") }),
+            isShrunk: shrunk.first != nil, reach: reach, now: now)
         var locked: Set<EventKey> = []
         while true {
             situation.events = try await present(keys, now: now)
@@ -97,7 +100,7 @@ extension PostgresCalendarStore {
             try await connection.query(
                 """
                 select from lanes where id = any(array(
-                    select lane from event_lanes where event_key = any(\(changing.map(\.rawValue)))))
+                    select lane from audience_lanes where event_key = any(\(changing.map(\.rawValue)))))
                 order by id for no key update
                 """)
         }

@@ -17,6 +17,10 @@ extension PostgresEventStore {
                 """)
             guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
             try await EventReach.require(reach, event: key, on: connection)
+            // All of the event's, in their order: news goes by an acceptance, which locks them.
+            try await connection.query(
+                PostgresOutbox.lockLanes(
+                    "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
             // An alignment that still sees the event as over must not retire its channels after this.
             try await connection.query(PostgresChannelStore.lockAlignment)
@@ -142,7 +146,7 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             update broadcasts b set cancelled = true
-            where b.id = any(\(Array(ends))) and not b.cancelled and not exists (
+            where b.id = any(\(Array(ends))) and not b.cancelled and not b.shown and not exists (
                 select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
             returning b.id
             """)
@@ -190,7 +194,7 @@ extension PostgresEventStore {
             served.formUnion(audiences)
             let content = try row.content()
             var request = BroadcastRequest(
-                payload: content.payload, audiences: audiences.map { AudienceSelector($0) })
+                payload: content.payload, audiences: audiences.map(AudienceSelector.only))
             request.byVariant = content.byVariant.compactMapValues { override in
                 override.contentState.map { BroadcastContent.Override(contentState: $0) }
             }

@@ -123,6 +123,24 @@ struct CalendarPlanTests {
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 253, 0])
     }
 
+    @Test func `what was held back stays so, however many entries come after it`() throws {
+        var (world, season) = try Self.synced()
+        let whole = season
+        season.fixtures.removeLast(127)
+        #expect(try world.sync(season.ics()).shrinkage != nil)
+        for var fixture in whole.fixtures.prefix(200) {
+            fixture.uid += "-new"
+            season.fixtures.append(fixture)
+        }
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [200, 0, 0, 253, 1])
+        #expect(plan.shrinkage == .init(vanished: 127, future: 380))
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 453, 1])
+        season.fixtures += whole.fixtures.suffix(127)
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 580, 0])
+        #expect(!world.isShrunk)
+    }
+
     @Test func `what has begun or is over is not cancelled, and not counted`() throws {
         var (world, season) = try Self.synced()
         let keys = try season.fixtures.prefix(300).map { try #require(world.synced[$0.uid]?.key) }
@@ -144,6 +162,9 @@ struct CalendarPlanTests {
         #expect(plan.numbers == [0, 0, 199, 180, 1])
         #expect(plan.cancel.allSatisfy { $0.reason == .cancelled })
         #expect(plan.problems.first?.detail.contains("has begun") == true)
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
+        // Whoever opened one again by hand meant it.
+        world.set(.scheduled, try #require(world.synced[season.fixtures[2].uid]?.key))
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
         // One that comes back is not brought back unasked.
         season.fixtures[1].isCancelled = false

@@ -16,6 +16,7 @@ struct CalendarWorld {
     var synced: [String: CalendarPlan.Synced] = [:]
     var events: [EventKey: CalendarPlan.Present] = [:]
     var taken: Set<EventKey> = []
+    var isShrunk = false
     var reach = AppReach.all
     var now = Self.summer
 
@@ -63,7 +64,8 @@ struct CalendarWorld {
 
     func plan(_ wish: CalendarPlan.Wish) -> CalendarPlan {
         CalendarPlan(
-            wish, .init(synced: synced, events: events, taken: taken, reach: reach, now: now), documents: .api)
+            wish, .init(synced: synced, events: events, taken: taken, isShrunk: isShrunk, reach: reach, now: now),
+            documents: .api)
     }
 
     /// Carries a plan out.
@@ -74,6 +76,7 @@ struct CalendarWorld {
         for cancellation in plan.cancel { set(.cancelled, cancellation.event.specification.key) }
         for uid in plan.forgotten { synced[uid] = nil }
         synced.merge(plan.memory) { $1 }
+        isShrunk = plan.shrinkage != nil
         return plan
     }
 

@@ -110,6 +110,9 @@ struct EventRouteTests {
             "a field nobody knows", "POST", "\(path)/reopen", #"{"x": 1}"#, status: 422, slug: "unknown-field",
             pointers: ["/x"]),
         Refusal(
+            "a patch that is a list", "PATCH", path, "[null]", status: 422, pointers: [""],
+            hint: "An object was expected"),
+        Refusal(
             "a patch as text", "PATCH", path, "{}", headers: ["Content-Type": "text/plain"], status: 415,
             slug: "unsupported-media-type", hint: "merge-patch"),
         Refusal(

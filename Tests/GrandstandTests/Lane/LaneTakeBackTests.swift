@@ -148,6 +148,7 @@ struct LaneTakeBackTests {
         var ended = try lane()
         ended.accept(message(0, isEnd: true), at: sceneTime)
         #expect(!makesWay(&ended))
+        #expect(ended.messages[0].state == .queued && ended.closedAt == nil)
     }
 
     @Test func `of a crowd, who was not reached yet does not get the end`() throws {
