@@ -66,7 +66,6 @@ struct CalendarRouteTests {
         put("a refresh of nothing", #", "refreshEvery": 60"#, "/refreshEvery"),
         put("too often", #"\#(url), "refreshEvery": 0"#, "/refreshEvery"),
         put("a pattern for iCalendar", #", "datePattern": "dmy""#, "/datePattern"),
-        put("a column for iCalendar's own", #", "columns": {"startsAt": "DTSTART"}"#, "/columns/startsAt"),
         put("a column of numbers", #", "columns": {"home": 1}"#, "/columns/home"),
         put("a start that is none", #", "start": {"attributes": {}}"#, "/start/attributesType"),
         put(
