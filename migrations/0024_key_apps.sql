@@ -12,9 +12,9 @@ $$;
 create function leave_reaches() returns trigger language plpgsql as $$
 begin
     update api_keys set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
-    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    where old.bundle_id = any(reach_of(bundle_id, apps)) and cardinality(reach_of(bundle_id, apps)) > 1;
     update webhooks set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
-    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    where old.bundle_id = any(reach_of(bundle_id, apps)) and cardinality(reach_of(bundle_id, apps)) > 1;
     return old;
 end
 $$;
@@ -31,8 +31,9 @@ create trigger new_version before update on webhooks for each row
         is distinct from (new.url, new.description, new.topics, new.bundle_id, new.apps, new.state))
     execute function new_version();
 
-create or replace function note_for_webhooks(
-    topic webhook_topic, at timestamptz, app text, channel json default null, replaced json default null,
+-- A note for webhooks that are bound to no apps, or to all of these.
+create function note_for_webhooks(
+    topic webhook_topic, at timestamptz, apps text[], channel json default null, replaced json default null,
     detail json default null
 ) returns void language plpgsql as $$
 declare
@@ -40,7 +41,7 @@ declare
 begin
     select array_agg(w.id) into wanted from webhooks w
     where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics)
-        and (w.bundle_id is null or app = any(reach_of(w.bundle_id, w.apps)));
+        and (w.bundle_id is null or note_for_webhooks.apps <@ reach_of(w.bundle_id, w.apps));
     if wanted is null then
         return;
     end if;
@@ -49,4 +50,11 @@ begin
         note_for_webhooks.replaced, note_for_webhooks.detail);
     perform pg_notify('grandstand_webhooks', '');
 end
+$$;
+
+create or replace function note_for_webhooks(
+    topic webhook_topic, at timestamptz, app text, channel json default null, replaced json default null,
+    detail json default null
+) returns void language sql as $$
+    select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
 $$;

@@ -226,9 +226,9 @@ CREATE FUNCTION public.leave_reaches() RETURNS trigger
     AS $$
 begin
     update api_keys set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
-    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    where old.bundle_id = any(reach_of(bundle_id, apps)) and cardinality(reach_of(bundle_id, apps)) > 1;
     update webhooks set apps = array_remove(apps, old.bundle_id), bundle_id = (array_remove(apps, old.bundle_id))[1]
-    where old.bundle_id = any(apps) and cardinality(apps) > 1;
+    where old.bundle_id = any(reach_of(bundle_id, apps)) and cardinality(reach_of(bundle_id, apps)) > 1;
     return old;
 end
 $$;
@@ -242,7 +242,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestamp with time zone, app text, channel json DEFAULT NULL::json, replaced json DEFAULT NULL::json, detail json DEFAULT NULL::json) RETURNS void
+CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestamp with time zone, apps text[], channel json DEFAULT NULL::json, replaced json DEFAULT NULL::json, detail json DEFAULT NULL::json) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -250,7 +250,7 @@ declare
 begin
     select array_agg(w.id) into wanted from webhooks w
     where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics)
-        and (w.bundle_id is null or app = any(reach_of(w.bundle_id, w.apps)));
+        and (w.bundle_id is null or note_for_webhooks.apps <@ reach_of(w.bundle_id, w.apps));
     if wanted is null then
         return;
     end if;
@@ -259,6 +259,12 @@ begin
         note_for_webhooks.replaced, note_for_webhooks.detail);
     perform pg_notify('grandstand_webhooks', '');
 end
+$$;
+
+CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestamp with time zone, app text, channel json DEFAULT NULL::json, replaced json DEFAULT NULL::json, detail json DEFAULT NULL::json) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
 $$;
 
 CREATE FUNCTION public.reach_of(bundle_id text, apps text[]) RETURNS text[]

@@ -138,3 +138,13 @@ extension Problem {
             members: [("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved))])
     }
 }
+
+extension Quota {
+    /// The quota as who reaches this may see it: without calendars that are other apps', too; `nil`: of another app.
+    package func shown(within reach: AppReach) -> Quota? {
+        guard reach.covers(bundleID) else { return nil }
+        var quota = self
+        quota.shrunkCalendars.removeAll { !reach.covers(eventOf: $0.apps) }
+        return quota
+    }
+}

@@ -94,13 +94,16 @@ extension FixtureCalendar: JSONWritable {
 /// The alarm `calendar-shrunk` while it stands: more than a third of a calendar's events to come vanished from it at once.
 package struct CalendarShrunk: Sendable, Hashable {
     package var calendar: String
+    /// Whose events its entries are: who does not reach all of them does not see the calendar.
+    package var apps: [BundleID]
     package var vanished: Int
     /// Events that were to come.
     package var future: Int
     package var since: Date
 
-    package init(calendar: String, vanished: Int, future: Int, since: Date) {
+    package init(calendar: String, apps: [BundleID] = [], vanished: Int, future: Int, since: Date) {
         self.calendar = calendar
+        self.apps = apps
         self.vanished = vanished
         self.future = future
         self.since = since

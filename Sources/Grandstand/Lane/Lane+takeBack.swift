@@ -15,6 +15,8 @@ extension Lane {
         let mayHaveLeft = messages.contains { message in
             message.isEnd && message.attempts > 0 && message.state != .rejected
                 && message.settledAt.map { $0 >= since } ?? true
+                // A crowd without members.
+                && message.fanOut?.total != 0
         }
         fencedAt = nil
         closedAt = nil
@@ -28,18 +30,12 @@ extension Lane {
         return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
     }
 
-    /// For an event that is cancelled with a last `end`: what waits is not sent, but an end of its own. A lane that nobody can be reached by is
-    /// closed.
+    /// For an event that is cancelled with a last `end`: what waits is not sent, but an `end` of the lane's own.
     ///
-    /// - Returns: whether the end may follow.
+    /// - Returns: whether the end may follow, and somebody can be reached by it.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
-        guard isConnected else {
-            close(at: now)
-            return false
-        }
-        // Its own end goes on.
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)
-        return true
+        return isConnected
     }
 }

@@ -37,39 +37,14 @@ extension EventRoutes {
             throw context.reach.refusal
         }
         try condition.check(present.version)
+        let declared = try JSONValue(parsing: EventDocuments.api.document(of: present.specification).text)
         // A name that nobody knows is told also where it is null.
-        let merged = MergePatch.apply(patch, to: try Self.declared(present), keepsNulls: true)
+        let merged = MergePatch.apply(patch, to: declared, keepsNulls: true)
         let specification = try EventSpecification(key: key, body: try JSONValue(parsing: merged))
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
         return try await events.put(
             specification, within: context.reach, by: context.actor, if: .versions([present.version]), now: now()
         ).event
-    }
-
-    private static let readOnly: Set = ["key", "state", "createdAt", "updatedAt"]
-
-    /// What GET shows of an event, as far as a PUT takes it.
-    private static func declared(_ event: Event) throws(Problem) -> JSONValue {
-        let shown = try JSONValue(parsing: JSONWriter.text(event))
-        var json = JSONWriter()
-        json.object { object in
-            for (name, value) in shown.members where !readOnly.contains(name) {
-                object.name(dynamic: name)
-                if name == "audiences" {
-                    object.array(value.elements ?? []) { writer, audience in
-                        writer.object { part in
-                            for (name, value) in audience.members where name != "channel" {
-                                part.name(dynamic: name)
-                                part.raw(value.source)
-                            }
-                        }
-                    }
-                } else {
-                    object.raw(value.source)
-                }
-            }
-        }
-        return try JSONValue(parsing: json.bytes)
     }
 }
 

@@ -16,7 +16,7 @@ struct QuotaRoutes: Sendable {
         let part = try context.query.page()
         let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }
         let quotas = try await channels.quotas(now: now(), tenure: tenure)
-            .filter { context.reach.covers($0.bundleID) }
+            .compactMap { $0.shown(within: context.reach) }
             .map { (cursor: QuotaCursor($0), quota: $0) }
             .sorted { $0.cursor < $1.cursor }
             .filter { row in last.map { $0 < row.cursor } ?? true }

@@ -17,7 +17,7 @@ struct OverviewRoute: Sendable {
                     + "out, and in again with another one.")
         }
         let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
-            .filter { visit.key.covers($0.bundleID) }
+            .compactMap { $0.shown(within: visit.reach) }
         return .page(Overview(quotas))
     }
 }

@@ -6,6 +6,7 @@ internal import Postgres
 enum CalendarRows {
     static let columns: PostgresQuery = """
         k.name, k.declaration, k.refresh_every, k.reach, k.last_sync, k.shrunk_since, k.shrunk_vanished, k.shrunk_future,
+        \(apps) as shrunk_apps,
         k.next_refresh_at, k.failure, k.version, k.created_at, k.updated_at
         """
 
@@ -35,19 +36,25 @@ enum CalendarRows {
 
     /// Alarms that stand, one row for each app and environment of a calendar.
     static let standing: PostgresQuery = """
-        select a.bundle_id, a.environment, k.name, k.shrunk_since, k.shrunk_vanished, k.shrunk_future
+        select a.bundle_id, a.environment, k.name, k.shrunk_since, k.shrunk_vanished, k.shrunk_future,
+            \(apps) as shrunk_apps
         from calendars k join calendar_apps a on a.calendar = k.name
         where k.shrunk_since is not null order by k.shrunk_since, k.name
         """
 
+    /// The apps of a calendar's events.
+    private static let apps: PostgresQuery =
+        "array(select distinct bundle_id from calendar_apps where calendar = k.name order by 1)"
+
     static func shrunk(_ row: PostgresRow) throws -> CalendarShrunk {
-        CalendarShrunk(
-            calendar: try row.decode("name"), vanished: try row.decode("shrunk_vanished"),
+        let apps: [String] = try row.decode("shrunk_apps")
+        return CalendarShrunk(
+            calendar: try row.decode("name"), apps: apps.compactMap(BundleID.init),
+            vanished: try row.decode("shrunk_vanished"),
             future: try row.decode("shrunk_future"), since: try row.decode("shrunk_since"))
     }
 
-    /// Lets the alarm stand or end, and tells webhooks when it is raised: those of its app, or of all apps where it has
-    /// several.
+    /// Lets the alarm stand or end, and tells webhooks when it is raised: those that are bound to all its apps, or to none.
     static func judge(
         _ shrinkage: CalendarPlan.Shrinkage?, _ name: CalendarName, now: Date
     ) -> [PostgresQuery] {
@@ -62,8 +69,7 @@ enum CalendarRows {
         return [
             """
             select note_for_webhooks(\(WebhookTopic.calendarShrunk.rawValue)::text::webhook_topic, \(now),
-                (select case when count(distinct bundle_id) = 1 then min(bundle_id) end from calendar_apps
-                    where calendar = k.name),
+                \(apps),
                 detail => json_build_object('calendar', k.name, 'vanished', \(shrinkage.vanished)::bigint,
                     'future', \(shrinkage.future)::bigint, 'since', \(RFC3339.text(now))::text))
             from calendars k where k.name = \(name.rawValue) and k.shrunk_since is null

@@ -24,7 +24,9 @@ struct CrowdNews {
         let end = lead.fencedAt.map { $0.addingTimeInterval(CrowdJoins.endIsOfUse) }
         if let end, end <= now { return nil }
         let broadcast: PostgresQuery =
-            end == nil ? "\(lead.newest)::uuid" : "(\(Self.end(of: lane.id)))"
+            if let fencedAt = lead.fencedAt { "(\(Self.end(of: lane.id, since: fencedAt)))" } else {
+                "\(lead.newest)::uuid"
+            }
         let rows = try await connection.query(
             """
             select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert,
@@ -51,16 +53,22 @@ struct CrowdNews {
             priority: end == nil ? .powerAware : .immediate, expiresAt: min(end ?? longest, longest))
     }
 
-    /// The end that an audience got; none: the clock closed its event.
-    private static func end(of lane: Int) -> PostgresQuery {
+    /// The end that an audience got; none: the clock closed its event. One that was taken back is not it, but for an
+    /// audience that was not opened again with its event.
+    ///
+    /// - Parameter fencedAt: since when the audience gets nothing.
+    private static func end(of lane: Int, since fencedAt: Date) -> PostgresQuery {
         """
         select b.id from (select event_key, beside from audience_lanes where lane = \(lane) offset 0) v
+        cross join lateral (select reopened_at from events where key = v.event_key offset 0) e
         cross join lateral (
-            select id, accepted_at, scheduled from broadcasts
+            select id, accepted_at, send_at, scheduled from broadcasts
             where event_key = v.event_key and event = 'end' and not cancelled offset 0) b
         cross join lateral (select lane from deliveries where broadcast_id = b.id offset 0) d
         where not b.scheduled and d.lane = any(array(
             select lane from audience_lanes where event_key = v.event_key and beside = v.beside))
+            and coalesce(
+                e.reopened_at > \(fencedAt) or coalesce(b.send_at, b.accepted_at) >= e.reopened_at, true)
         order by b.accepted_at desc, b.id desc limit 1
         """
     }

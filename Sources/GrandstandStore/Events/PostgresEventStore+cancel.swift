@@ -44,7 +44,8 @@ extension PostgresEventStore {
     }
 
     /// Sends an `end` to all who can be reached, in place of whatever waits for them. Nobody follows a channel that was
-    /// not made yet, and none is made for this.
+    /// not made yet, and none is made for this; but such a channel's lane leads those of the audience's tokens, so it is
+    /// closed only after the end was accepted for them.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -52,9 +53,14 @@ extension PostgresEventStore {
         try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
             if lane.makeWayForEnd(at: now) { isAwaited = true }
         }
-        guard isAwaited else { return }
-        try await accept(
-            [BroadcastRequest(payload: BroadcastPayload(event: .end))], for: key, by: actor, now: now, on: connection)
+        if isAwaited {
+            try await accept(
+                [BroadcastRequest(payload: BroadcastPayload(event: .end))], for: key, by: actor, now: now,
+                on: connection)
+        }
+        try await LaneRows.change("\(lanes)", at: now, on: connection) { lane in
+            if !lane.isConnected { lane.close(at: now) }
+        }
     }
 
     /// Accepts broadcasts of an event in a transaction that has locked it.

@@ -25,7 +25,8 @@ extension PostgresEventStore {
         let new = lanes[lead].messages.filter { $0.id == nil }
         try await connection.pipeline(
             (new.isEmpty ? [] : [LaneRows.insert(new, in: new.map { _ in crowd })])
-                + LaneRows.write(lanes, loaded: loaded, at: now))
+                + LaneRows.write(lanes, loaded: loaded, at: now)
+                + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
     }
 
     /// An audience that comes back knows what its crowd had.

@@ -10,6 +10,9 @@ extension PostgresEventStore {
     ) async throws -> Reopening {
         let now = now.inMicroseconds
         let (parts, broadcasts) = try await database.transaction { connection -> ([Reopening.Part], [UUID]) in
+            // An alignment that still sees the event as over must not retire its channels after this; and it may lock the
+            // event, so it comes first.
+            try await connection.query(PostgresChannelStore.lockAlignment)
             let events = try await connection.query(
                 """
                 select ended_at is not null or cancelled_at is not null as is_over from events
@@ -22,8 +25,6 @@ extension PostgresEventStore {
                 PostgresOutbox.lockLanes(
                     "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
-            // An alignment that still sees the event as over must not retire its channels after this.
-            try await connection.query(PostgresChannelStore.lockAlignment)
             let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
             guard try isChanged || event.decode(Bool.self, "is_over") else {
                 return (try await Self.parts(of: key, lanes, ends, on: connection), [])

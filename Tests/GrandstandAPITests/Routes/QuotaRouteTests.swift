@@ -70,14 +70,21 @@ struct QuotaRouteTests {
     @Test func `a shrunk calendar is an alarm of each app it is of`() async throws {
         var quota = Sample.quota(Sample.stadium, .production)
         quota.isCapabilityOff = false
-        quota.shrunkCalendars = [CalendarShrunk(calendar: "bl1", vanished: 20, future: 50, since: RouteWorld.now)]
+        quota.shrunkCalendars = [
+            CalendarShrunk(
+                calendar: "bl1", apps: [Sample.stadium, Sample.other], vanished: 20, future: 50, since: RouteWorld.now)
+        ]
         var world = RouteWorld()
         world.channels.count = { [quota] in [quota] }
-        let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        let answer = try await world("GET", "/v1/quotas", as: "gs_pair_admin")
         #expect(answer.items.first?["alarm"] as? String == "calendar-shrunk")
         let shrunk = try #require((answer.items.first?["shrunkCalendars"] as? [[String: Any]])?.first)
         #expect(shrunk["calendar"] as? String == "bl1")
         #expect(shrunk["vanished"] as? Int == 20)
+        // A calendar is seen by whoever reaches all of its apps, as at its own path.
+        let part = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        #expect(part.items.count == 1 && part.items.first?["alarm"] as? String == nil)
+        #expect((part.items.first?["shrunkCalendars"] as? [Any])?.isEmpty == true)
     }
 
     @Test func `the contract lists the alarms a quota can have`() async throws {

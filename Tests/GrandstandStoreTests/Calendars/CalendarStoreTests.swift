@@ -109,7 +109,10 @@ struct CalendarStoreTests {
             #expect(try await stage.sync(season.first(18), now: later).numbers == [0, 0, 0, 18, 1])
             #expect(try await stage.event(season.fixtures[29]).state == .scheduled)
             let shrunk = try #require(try await stage.calendars.calendar(stage.name)?.shrunk)
-            #expect(shrunk == CalendarShrunk(calendar: "bl1", vanished: 12, future: 30, since: CalendarStage.summer))
+            #expect(
+                shrunk
+                    == CalendarShrunk(
+                        calendar: "bl1", apps: [try .sample()], vanished: 12, future: 30, since: CalendarStage.summer))
             let quotas = try await stage.stores.channels.quotas(now: later, tenure: Stores.tenure)
             #expect(quotas.map(\.alarm) == [nil, .calendarShrunk])
             #expect(quotas.last?.shrunkCalendars == [shrunk])

@@ -50,6 +50,19 @@ struct LastEndTests {
         }
     }
 
+    @Test func `activities with tokens get it, though their audience's channel was not made`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            try await stores.put(.sample())
+            try await world.show("aa01")
+            try await cancel(stores)
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.members.count == 1)
+            #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
+            #expect(try await stores.provision().isEmpty)
+        }
+    }
+
     @Test func `an audience that had its end gets no other`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]

@@ -101,7 +101,15 @@ struct KeyLedgerTests {
             // A build of before knows `bundle_id` alone, and what it says last holds.
             try await stores.pool.query("update api_keys set bundle_id = 'com.example.B'")
             #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([b]))
-            try await stores.pool.query("update api_keys set bundle_id = 'com.example.A'")
+            // The other app's deletion does not bring back what it took away.
+            _ = try await stores.apps.put(.sample("com.example.C"))
+            try await stores.pool.query("update api_keys set bundle_id = 'com.example.C'")
+            _ = try await stores.apps.put(.sample("com.example.D"))
+            try await stores.pool.query("update api_keys set apps = apps || array['com.example.D']")
+            try await stores.pool.query("delete from apps where bundle_id = 'com.example.D'")
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([try .sample("com.example.C")]))
+            try await stores.pool.query(
+                "update api_keys set bundle_id = 'com.example.A', apps = array['com.example.A', 'com.example.B']")
             try await stores.pool.query("delete from apps where bundle_id = 'com.example.A'")
             #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([b]))
             try await stores.pool.query("delete from apps where bundle_id = 'com.example.B'")

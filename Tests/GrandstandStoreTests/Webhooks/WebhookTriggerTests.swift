@@ -119,4 +119,22 @@ struct WebhookTriggerTests {
             #expect(try await told(.update()) == [1, 1, 1])
         }
     }
+
+    @Test func `what concerns several apps is told to webhooks of all of them, and to those of none`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
+            try await hooks.add([.calendarShrunk], app: "com.example.A")
+            let pair = try await hooks.add([.calendarShrunk], apps: ["com.example.A", "com.example.B"])
+            let all = try await hooks.add([.calendarShrunk])
+            try await stores.pool.query(
+                """
+                select note_for_webhooks('calendar.shrunk', now(), array['com.example.A', 'com.example.B'],
+                    detail => '{}'::json)
+                """)
+            let told = try await stores.pool.query("select webhooks from webhook_notes").first
+            let webhooks: [UUID] = try #require(try told?.decode("webhooks"))
+            #expect(Set(webhooks) == [pair.id, all.id])
+        }
+    }
 }

@@ -55,7 +55,7 @@ struct LookupIndexTests {
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever changes, lists have what the events have, in order`(seed: UInt64) throws {
-        var random = Numbers(state: seed)
+        var random = SplitMix64(state: seed)
         let topics = Self.topics.compactMap { Topic(rawValue: $0) }
         let german = try #require(Variant(rawValue: "de"))
         var events: [EventKey: [LookupRecord]] = [:]
@@ -110,17 +110,5 @@ struct LookupIndexTests {
     @Test(arguments: ["", "x", "1.", ".e", "1.a b", "9221120237041090560.e", "18446744073709551616.e"])
     func `text that is no cursor is none`(text: String) {
         #expect(LookupIndex.Place(text: text) == nil)
-    }
-}
-
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }
