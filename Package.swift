@@ -45,8 +45,8 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 
 /// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
 let consoleTemplates = [
-    "app", "apps", "audit", "channels", "command", "commands", "event", "events", "layout", "overview", "pager",
-    "problem", "reconciliation", "reconciliations", "sign-in", "time",
+    "app", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "layout", "overview",
+    "pager", "problem", "reconciliation", "reconciliations", "refused", "sign-in", "time", "token",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
@@ -160,9 +160,9 @@ let package = Package(
             resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
             name: "GrandstandConsole",
-            dependencies: ["Grandstand", "APNsWire", httpTypes, hummingbird, log, mustache, nioCore],
+            dependencies: ["Grandstand", "APNsWire", crypto, httpTypes, hummingbird, log, mustache, nioCore],
             resources: consoleTemplates.map { .embedInCode("Templates/\($0).mustache") }
-                + [.embedInCode("Templates/style.css")],
+                + [.embedInCode("Templates/style.css"), .embedInCode("Templates/console.js")],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",
@@ -170,7 +170,8 @@ let package = Package(
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI", "GrandstandConsole",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
                 "WebhookClient",
-                configuration, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1, nioPosix,
+                configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
+                nioPosix,
                 nioSSL, signals,
             ],
             swiftSettings: settings),

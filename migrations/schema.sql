@@ -716,6 +716,14 @@ CREATE TABLE public.channels (
     CONSTRAINT channels_check3 CHECK (((doubted_at IS NULL) = (examine_at IS NULL)))
 );
 
+CREATE TABLE public.console_sessions (
+    id bytea NOT NULL,
+    key uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    CONSTRAINT console_sessions_id_check CHECK ((octet_length(id) = 32))
+);
+
 CREATE TABLE public.crowd_joins (
     activity bigint NOT NULL,
     lane bigint NOT NULL,
@@ -1196,6 +1204,9 @@ ALTER TABLE ONLY public.calendars
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.console_sessions
+    ADD CONSTRAINT console_sessions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.crowd_joins
     ADD CONSTRAINT crowd_joins_pkey PRIMARY KEY (activity);
 
@@ -1349,6 +1360,12 @@ CREATE INDEX channels_live ON public.channels USING btree (state, bundle_id, env
 CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment, variant) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
+
+CREATE INDEX console_sessions_by_key ON public.console_sessions USING btree (key);
+
+CREATE INDEX console_sessions_by_start ON public.console_sessions USING btree (started_at);
+
+CREATE INDEX console_sessions_by_use ON public.console_sessions USING btree (used_at);
 
 CREATE INDEX crowd_joins_due ON public.crowd_joins USING btree (due_at);
 
@@ -1507,6 +1524,9 @@ ALTER TABLE ONLY public.channels
 
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.console_sessions
+    ADD CONSTRAINT console_sessions_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.crowd_joins
     ADD CONSTRAINT crowd_joins_activity_fkey FOREIGN KEY (activity) REFERENCES public.activities(id) ON DELETE CASCADE;

@@ -3,7 +3,8 @@ package import Grandstand
 package import HTTPTypes
 package import Hummingbird
 
-/// `/console`: pages for the people who run it. They read through the ports the API reads through, and change nothing.
+/// `/console`: pages for the people who run it. They read through the
+/// ports the API reads through, and act through the API itself.
 package struct Console: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
@@ -14,6 +15,14 @@ package struct Console: Sendable {
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
+        package var sessions: any ConsoleSessionStore
+        package var keys: any KeyDirectory
+        /// Tells a page's script of an event's changes.
+        package var watch:
+            @Sendable (
+                _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+                _ isAdmitted: @escaping @Sendable () async -> Bool
+            ) throws -> Response
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
         /// HTTPS: the cookie never travels without it.
@@ -25,7 +34,13 @@ package struct Console: Sendable {
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
-            gateway: any APNsGateway, tenure: ChannelTenure, isSecure: Bool,
+            gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
+            watch:
+                @escaping @Sendable (
+                    _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+                    _ isAdmitted: @escaping @Sendable () async -> Bool
+                ) throws -> Response,
+            tenure: ChannelTenure, isSecure: Bool,
             status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
@@ -36,6 +51,9 @@ package struct Console: Sendable {
             self.auditLog = auditLog
             self.reconciliations = reconciliations
             self.gateway = gateway
+            self.sessions = sessions
+            self.keys = keys
+            self.watch = watch
             self.tenure = tenure
             self.isSecure = isSecure
             self.status = status
@@ -55,16 +73,27 @@ package struct Console: Sendable {
     }
 
     /// What answers requests for `path` and all below it.
-    package func responder() -> some HTTPResponder<ConsoleContext> {
+    package func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
+
+    /// - Parameter others: actions of a test's own.
+    func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
         let d = dependencies
-        let responder = PageResponder(templates: templates, isSecure: d.isSecure, status: d.status, now: d.now)
+        let sessions = Sessions(store: d.sessions, keys: d.keys, now: d.now)
+        let responder = PageResponder(
+            templates: templates, sessions: sessions, isSecure: d.isSecure, status: d.status, now: d.now)
         let router = Router(context: ConsoleContext.self)
         router.add(middleware: ErrorPages(responder: responder))
         SignInRoutes(responder: responder).add(to: router)
-        StyleRoute().add(to: router)
+        AssetRoutes().add(to: router)
+        LiveRoute(responder: responder, events: d.events, watch: d.watch).add(to: router)
         for route in pages {
             router.on(RouterPath(route.path), method: .get) { request, context in
                 await responder.show(route, request, context)
+            }
+        }
+        for route in actions + others {
+            router.on(RouterPath(route.path), method: .post) { request, context in
+                await responder.act(route, request, context)
             }
         }
         return router.buildResponder()
@@ -80,6 +109,12 @@ package struct Console: Sendable {
             ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
             AuditRoute(log: d.auditLog).routes,
         ]
+        return groups.flatMap(\.self)
+    }
+
+    /// What forms do. A form is sent to where what it does is named: `/console/keys/{id}/revoke`.
+    private var actions: [ActionRoute] {
+        let groups: [[ActionRoute]] = []
         return groups.flatMap(\.self)
     }
 }

@@ -57,7 +57,7 @@ struct ServerParts: Sendable {
                 installations: stores.installations, receipts: stores.installations,
                 receiptSampling: configuration.receiptSampling, views: views,
                 readiness: Self.readiness(resources, apple), tenure: configuration.tenure,
-                pages: .console(Self.console(configuration, resources, stores, apple)), now: now))
+                pages: .console(Self.console(configuration, resources, stores, apple, views)), now: now))
     }
 
     /// At most a second old; after two seconds without an answer of the database it says so.
@@ -71,13 +71,17 @@ struct ServerParts: Sendable {
     }
 
     private static func console(
-        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess
+        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess,
+        _ views: LiveViews
     ) -> Console {
-        Console(
+        let changes = ChangeStream(views: views)
+        return Console(
             Console.Dependencies(
                 apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
                 quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                gateway: apple.gateway, tenure: configuration.tenure, isSecure: configuration.tls != nil,
+                gateway: apple.gateway, sessions: stores.consoleSessions, keys: stores.keys,
+                watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
+                isSecure: configuration.tls != nil,
                 status: { $0.status }, now: resources.now),
             templates: resources.templates)
     }

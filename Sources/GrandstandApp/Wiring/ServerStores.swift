@@ -35,6 +35,7 @@ struct ServerStores: Sendable {
     let installationHistory: PostgresDeviceHistory
     let activityHistory: PostgresDeviceHistory
     let receiptHistory: PostgresDeviceHistory
+    let consoleSessions: PostgresConsoleSessionStore
     let signals: PostgresWakeSignals
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
@@ -82,6 +83,7 @@ struct ServerStores: Sendable {
         installationHistory = PostgresDeviceHistory(store, .installations)
         activityHistory = PostgresDeviceHistory(store, .activities)
         receiptHistory = PostgresDeviceHistory(store, .receipts)
+        consoleSessions = PostgresConsoleSessionStore(store)
         signals = PostgresWakeSignals(session.pool)
     }
 }

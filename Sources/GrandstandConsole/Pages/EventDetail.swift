@@ -8,6 +8,7 @@ struct EventDetail: ConsolePage {
     let title: String
     let refreshSeconds: Int?
     var refresh: Int? { refreshSeconds }
+    var liveEvent: EventKey? { EventKey(rawValue: key) }
     let key: String
     let state: String
     let kind: String?

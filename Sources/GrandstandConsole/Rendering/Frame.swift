@@ -7,13 +7,21 @@ struct Frame: Sendable {
     /// `nil` before signing in.
     let visitor: Visitor?
     let refresh: Refresh?
+    /// What tells the script of changes, while the page refreshes itself.
+    let liveSource: String?
+    /// What was done just before.
+    let notice: String?
+    /// Of each form that does something.
+    let token = RenderedPage.tokenPlace
     /// When the page was made.
     let madeAt: Moment
 
-    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, now: Date) {
+    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, notice: String? = nil, now: Date) {
         title = page.title
         self.visitor = visitor
         self.refresh = refresh
+        liveSource = refresh?.isOff == false ? page.liveEvent.map(ConsolePath.live) : nil
+        self.notice = notice
         madeAt = Moment(now)
     }
 }

@@ -1,9 +1,10 @@
 /// Every template: a file in Templates, in the binary.
 enum TemplateName: String, CaseIterable, Sendable {
     // What pages are made of.
-    case layout, command, commands, pager, time
+    case layout, command, commands, pager, time, token
+    case confirmKey = "confirm-key"
     // Pages.
-    case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations
+    case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations, refused
     case signIn = "sign-in"
 
     var bytes: [UInt8] {
@@ -13,6 +14,9 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .commands: PackageResources.commands_mustache
         case .pager: PackageResources.pager_mustache
         case .time: PackageResources.time_mustache
+        case .token: PackageResources.token_mustache
+        case .confirmKey: PackageResources.confirm_key_mustache
+        case .refused: PackageResources.refused_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache
         case .audit: PackageResources.audit_mustache

@@ -11,6 +11,11 @@ enum ConsolePath {
     static let signIn = Console.path + "/sign-in"
     static let signOut = Console.path + "/sign-out"
     static let style = Console.path + "/style.css"
+    static let script = Console.path + "/console.js"
+    static let live = Console.path + "/live"
+
+    /// The stream that tells of an event's changes.
+    static func live(_ key: EventKey) -> String { link(live, [("event", key.rawValue)]) }
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 

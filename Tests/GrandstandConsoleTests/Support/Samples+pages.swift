@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import PortFakes
 
 @testable internal import GrandstandConsole
 
@@ -12,6 +13,11 @@ extension Samples {
         return [
             SignIn(returningTo: "/console/events?state=live", fault: text),
             ProblemPage(Problem(.forbidden, text), requestID: "1a2b"),
+            RefusedForm(
+                FormFault(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
+                ActionRoute("/test", .admin, irreversible: true) { _ in throw Unasked() },
+                FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
+                path: "/console/test", back: "/console"),
             Overview([quota()]),
             EventList(
                 Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
@@ -52,6 +58,6 @@ extension Samples {
         let visitor = Visitor(key: apiKey(bound: bound), path: "/console/events/derby")
         let refresh = Refresh(
             seconds: page.refresh ?? 60, path: "/console/events", query: "state=live", isOff: false)
-        return Frame(page: page, visitor: visitor, refresh: refresh, now: Self.now)
+        return Frame(page: page, visitor: visitor, refresh: refresh, notice: text, now: Self.now)
     }
 }
