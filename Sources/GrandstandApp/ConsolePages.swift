@@ -42,6 +42,7 @@ extension Request {
             fields[.contentLength] = String(body.count)
         }
         fields[.ifMatch] = call.ifMatch
+        fields[.ifNoneMatch] = call.ifNoneMatch
         fields[.accept] = call.accept
         if let key = call.idempotencyKey, let name = HTTPField.Name("Idempotency-Key") { fields[name] = key }
         self.init(

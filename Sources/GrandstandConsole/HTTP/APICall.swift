@@ -12,12 +12,14 @@ package struct APICall: Sendable {
     /// Carries a POST out once. An action's is filled in by `Submission.call`.
     package var idempotencyKey: String?
     package var ifMatch: String?
+    /// `*`: what a PUT makes must not be there yet.
+    package var ifNoneMatch: String?
     /// What the answer shall be; `nil`: what the API chooses.
     package var accept: String?
 
     package init(
         _ method: String, _ path: String, body: [UInt8]? = nil, contentType: String = "application/json",
-        idempotencyKey: String? = nil, ifMatch: String? = nil, accept: String? = nil
+        idempotencyKey: String? = nil, ifMatch: String? = nil, ifNoneMatch: String? = nil, accept: String? = nil
     ) {
         self.method = method
         self.path = path
@@ -25,6 +27,7 @@ package struct APICall: Sendable {
         self.contentType = contentType
         self.idempotencyKey = idempotencyKey
         self.ifMatch = ifMatch
+        self.ifNoneMatch = ifNoneMatch
         self.accept = accept
     }
 }

@@ -34,7 +34,6 @@ struct Submission: Sendable {
     let visit: Visit
     let fields: FormFields
     let token: FormToken
-    let carry: @Sendable (APICall) async throws -> APIAnswer
 
     /// Calls the API as the key that is signed in. A POST is carried out once however often the form is sent.
     ///
@@ -42,6 +41,21 @@ struct Submission: Sendable {
     func call(_ call: APICall) async throws -> APIAnswer {
         var call = call
         if call.method == "POST", call.idempotencyKey == nil { call.idempotencyKey = token.idempotencyKey(call) }
-        return try await carry(call)
+        return try await visit.carry(call)
+    }
+
+    /// A PUT under a condition, which a form that is sent twice breaks the second time: what it wants is there then.
+    ///
+    /// - Throws: `APIProblem`.
+    func put(_ call: APICall) async throws -> APIAnswer {
+        let answer = try await self.call(call)
+        guard answer.status == 412, let wanted = try call.body.map({ try JSONValue(parsing: $0) }) else {
+            return try answer.accepted()
+        }
+        let present = try await self.call(APICall("GET", call.path))
+        guard present.problem == nil, case .object(let members) = wanted.kind, let json = try? present.json(),
+            members.allSatisfy({ json[$0.name]?.bytes == $0.value.bytes })
+        else { return try answer.accepted() }
+        return present
     }
 }

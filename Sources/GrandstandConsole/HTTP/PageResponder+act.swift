@@ -28,8 +28,7 @@ extension PageResponder {
             try Self.check(signedIn.key, for: route.scope)
             if route.irreversible { try await Self.confirm(read, signedIn, door) }
             let visit = visit(signedIn, request, context)
-            let answer = try await route.handler(
-                Submission(visit: visit, fields: read, token: token) { try await door.call($0, signedIn) })
+            let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
             return response(to: outcome(answer, visit, request), signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
             return signedOut(problem, next: back, request, nothingSent: true)

@@ -51,7 +51,8 @@ extension PageResponder {
     func visit(_ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext) -> Visit {
         Visit(
             key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
-            parameters: context.parameters, now: now())
+            parameters: context.parameters, now: now()
+        ) { [door = context.source.door] call in try await door.call(call, signedIn) }
     }
 
     func outcome(

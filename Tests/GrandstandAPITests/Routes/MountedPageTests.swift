@@ -3,6 +3,7 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandAPI
