@@ -45,8 +45,9 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 
 /// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
 let consoleTemplates = [
-    "app", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "layout", "overview",
-    "pager", "problem", "reconciliation", "reconciliations", "refused", "sign-in", "time", "token",
+    "app", "app-form", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "key",
+    "keys", "layout", "overview", "pager", "plot", "problem", "reconciliation", "reconciliations", "refused",
+    "secret", "sign-in", "time", "token", "webhook", "webhook-delivery", "webhook-form", "webhooks",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.

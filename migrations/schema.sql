@@ -949,6 +949,24 @@ CREATE TABLE public.quota_levels (
     CONSTRAINT quota_levels_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'warning'::text, 'critical'::text])))
 );
 
+CREATE TABLE public.quota_sample_times (
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.quota_samples (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    step integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    used integer NOT NULL,
+    reserved integer NOT NULL,
+    peak integer NOT NULL,
+    channel_limit integer NOT NULL,
+    created integer NOT NULL,
+    deleted integer NOT NULL,
+    CONSTRAINT quota_samples_step_check CHECK ((step = ANY (ARRAY[300, 3600])))
+);
+
 CREATE TABLE public.receipts (
     event_key text NOT NULL,
     app integer NOT NULL,
@@ -1255,6 +1273,12 @@ ALTER TABLE ONLY public.quirks
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_pkey PRIMARY KEY (bundle_id, environment);
 
+ALTER TABLE ONLY public.quota_sample_times
+    ADD CONSTRAINT quota_sample_times_pkey PRIMARY KEY (at);
+
+ALTER TABLE ONLY public.quota_samples
+    ADD CONSTRAINT quota_samples_pkey PRIMARY KEY (bundle_id, environment, step, at);
+
 ALTER TABLE ONLY public.receipts
     ADD CONSTRAINT receipts_pkey PRIMARY KEY (event_key, app, installation, apns_timestamp);
 
@@ -1398,6 +1422,8 @@ CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_u
 CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
+
+CREATE INDEX quota_samples_by_age ON public.quota_samples USING btree (step, at);
 
 CREATE INDEX receipts_by_installation ON public.receipts USING btree (installation, event_key);
 
@@ -1560,6 +1586,9 @@ ALTER TABLE ONLY public.quirks
 
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_samples
+    ADD CONSTRAINT quota_samples_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.receipts
     ADD CONSTRAINT receipts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;

@@ -26,6 +26,7 @@ package struct API: Sendable {
         /// What a reconciliation by hand may delete at most, and when.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
+        package var quotaHistory: any QuotaHistoryStore
         package var calendars: CalendarOperations
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
@@ -51,7 +52,7 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
-            calendars: CalendarOperations,
+            quotaHistory: any QuotaHistoryStore, calendars: CalendarOperations,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
@@ -74,6 +75,7 @@ package struct API: Sendable {
             self.reconciliationOperations = reconciliationOperations
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
+            self.quotaHistory = quotaHistory
             self.calendars = calendars
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
@@ -186,6 +188,7 @@ package struct API: Sendable {
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
             LookupRoutes(replica: d.lookups, contents: d.contents).routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
+            QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
             WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,
             InstallationRoutes(

@@ -1,6 +1,10 @@
+internal import APNsClient
+internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandAPI
 internal import GrandstandConsole
+internal import GrandstandStore
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -50,5 +54,23 @@ extension Request {
                 method: HTTPRequest.Method(call.method) ?? .get, scheme: nil, authority: nil, path: call.path,
                 headerFields: fields),
             body: RequestBody(buffer: ByteBuffer(bytes: call.body ?? [])))
+    }
+}
+
+extension ConsoleActivity {
+    /// - Parameter gateway: tells how APNs was reached by this process.
+    init(_ overview: PostgresOverview, _ gateway: APNsClient, within reach: AppReach, now: Date) async throws {
+        self.init(
+            messages: try await overview.messages(within: reach, now: now),
+            oldestWaiting: try await overview.oldestWaiting(within: reach, now: now),
+            apple: APNsEnvironment.allCases.map { environment in
+                switch gateway.reachability(of: environment) {
+                case .unknown:
+                    Apple(environment: environment, word: "not asked yet", detail: nil, isFine: true)
+                case .reachable: Apple(environment: environment, word: "reachable", detail: nil, isFine: true)
+                case .unreachable(let reason):
+                    Apple(environment: environment, word: "unreachable", detail: reason, isFine: false)
+                }
+            })
     }
 }

@@ -17,6 +17,9 @@ package struct Console: Sendable {
         package var gateway: any APNsGateway
         package var sessions: any ConsoleSessionStore
         package var keys: any KeyDirectory
+        package var quotaHistory: any QuotaHistoryStore
+        /// What goes on now, as far as a key reaches.
+        package var activity: @Sendable (AppReach, Date) async throws -> ConsoleActivity
         /// Tells a page's script of an event's changes.
         package var watch:
             @Sendable (
@@ -35,6 +38,8 @@ package struct Console: Sendable {
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
             gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
+            quotaHistory: any QuotaHistoryStore,
+            activity: @escaping @Sendable (AppReach, Date) async throws -> ConsoleActivity,
             watch:
                 @escaping @Sendable (
                     _ request: Request, _ subject: LiveSubject, _ key: APIKey,
@@ -53,6 +58,8 @@ package struct Console: Sendable {
             self.gateway = gateway
             self.sessions = sessions
             self.keys = keys
+            self.quotaHistory = quotaHistory
+            self.activity = activity
             self.watch = watch
             self.tenure = tenure
             self.isSecure = isSecure
@@ -102,11 +109,15 @@ package struct Console: Sendable {
     private var pages: [PageRoute] {
         let d = dependencies
         let groups: [[PageRoute]] = [
-            OverviewRoute(channels: d.channels, tenure: d.tenure).routes,
+            OverviewRoute(
+                channels: d.channels, events: d.events, history: d.quotaHistory, activity: d.activity, tenure: d.tenure
+            ).routes,
             EventRoutes(events: d.events, outbox: d.outbox).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels).routes,
             ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
+            KeyRoutes().routes,
+            WebhookRoutes().routes,
             AuditRoute(log: d.auditLog).routes,
         ]
         return groups.flatMap(\.self)
@@ -114,7 +125,12 @@ package struct Console: Sendable {
 
     /// What forms do. A form is sent to where what it does is named: `/console/keys/{id}/revoke`.
     private var actions: [ActionRoute] {
-        let groups: [[ActionRoute]] = []
+        let d = dependencies
+        let groups: [[ActionRoute]] = [
+            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).actions,
+            KeyRoutes().actions,
+            WebhookRoutes().actions,
+        ]
         return groups.flatMap(\.self)
     }
 }

@@ -38,7 +38,7 @@ package struct ChangeStream: Sendable {
                         for await tag in tags {
                             guard await isAdmitted() else { return }
                             let name = tag == told ? "tick" : "change"
-                            try await put("id: \(tag)\nevent: \(name)\ndata: \(tag)\n\n")
+                            try await put("id: \(tag)\nevent: \(name)\ndata: \"\(tag)\"\n\n")
                             told = tag
                             try await Task.sleep(for: pause)
                         }

@@ -86,6 +86,11 @@ struct ServerLoops: Sendable {
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
                 Member(
+                    .reconcile,
+                    QuotaSampler(
+                        channels: stores.channels, history: stores.quotaHistory,
+                        settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
+                Member(
                     .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
                     "webhook janitor"),
                 Member(

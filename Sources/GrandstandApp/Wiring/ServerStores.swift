@@ -35,6 +35,8 @@ struct ServerStores: Sendable {
     let installationHistory: PostgresDeviceHistory
     let activityHistory: PostgresDeviceHistory
     let receiptHistory: PostgresDeviceHistory
+    let quotaHistory: PostgresQuotaHistory
+    let overview: PostgresOverview
     let consoleSessions: PostgresConsoleSessionStore
     let signals: PostgresWakeSignals
 
@@ -83,6 +85,8 @@ struct ServerStores: Sendable {
         installationHistory = PostgresDeviceHistory(store, .installations)
         activityHistory = PostgresDeviceHistory(store, .activities)
         receiptHistory = PostgresDeviceHistory(store, .receipts)
+        quotaHistory = PostgresQuotaHistory(store)
+        overview = PostgresOverview(Database(session.reportPool, sharing: store))
         consoleSessions = PostgresConsoleSessionStore(store)
         signals = PostgresWakeSignals(session.pool)
     }

@@ -44,12 +44,13 @@ struct Visitor: Sendable {
     init(key: APIKey, path: String) {
         keyName = key.name
         boundTo = key.reach == .all ? nil : key.reach.text
-        let all: [(label: String, href: String, scope: APIKey.Scope)] = [
-            ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
-            ("Apps", ConsolePath.apps, .operate),
-            ("Audit log", ConsolePath.auditLog, .operate),
+        let all: [(label: String, href: String, scopes: [APIKey.Scope])] = [
+            ("Overview", ConsolePath.overview, [.operate]), ("Events", ConsolePath.events, [.organise]),
+            ("Apps", ConsolePath.apps, [.operate]),
+            ("Webhooks", ConsolePath.webhooks, [.operate, .organise]), ("Keys", ConsolePath.keys, [.admin]),
+            ("Audit log", ConsolePath.auditLog, [.operate]),
         ]
-        links = all.filter { key.holds($0.scope) }.map { link in
+        links = all.filter { $0.scopes.contains(where: key.holds) }.map { link in
             let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
             return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
         }

@@ -2,10 +2,15 @@
 enum TemplateName: String, CaseIterable, Sendable {
     // What pages are made of.
     case layout, command, commands, pager, time, token
+    case appForm = "app-form"
     case confirmKey = "confirm-key"
+    case plot
+    case webhookForm = "webhook-form"
     // Pages.
     case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations, refused
+    case key, keys, secret, webhook, webhooks
     case signIn = "sign-in"
+    case webhookDelivery = "webhook-delivery"
 
     var bytes: [UInt8] {
         switch self {
@@ -16,6 +21,15 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .time: PackageResources.time_mustache
         case .token: PackageResources.token_mustache
         case .confirmKey: PackageResources.confirm_key_mustache
+        case .appForm: PackageResources.app_form_mustache
+        case .plot: PackageResources.plot_mustache
+        case .webhookForm: PackageResources.webhook_form_mustache
+        case .key: PackageResources.key_mustache
+        case .keys: PackageResources.keys_mustache
+        case .secret: PackageResources.secret_mustache
+        case .webhook: PackageResources.webhook_mustache
+        case .webhooks: PackageResources.webhooks_mustache
+        case .webhookDelivery: PackageResources.webhook_delivery_mustache
         case .refused: PackageResources.refused_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache

@@ -14,6 +14,20 @@
       element.title = element.textContent;
       element.textContent = zone.format(date);
     }
+    localiseTicks(root);
+  }
+
+  // Ticks of a plot: as short as the server wrote them.
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const day = new Intl.DateTimeFormat(undefined, { month: "2-digit", day: "2-digit" });
+
+  function localiseTicks(root) {
+    for (const element of root.querySelectorAll("text[data-time]")) {
+      const date = new Date(element.dataset.time);
+      if (!Number.isNaN(date.getTime())) {
+        element.textContent = (element.textContent.includes(":") ? clock : day).format(date);
+      }
+    }
   }
 
   // A form is sent once: the button waits for the answer. Coming back to the page frees it.

@@ -12,7 +12,7 @@ struct PageTests {
         let calm = Quota(
             bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
             byStoragePolicy: [:], forecast: Forecast(peak: 0, peakAt: Samples.now, exceedsAt: nil))
-        let page = Overview([calm, samples.quota()])
+        let page = samples.overview([calm, samples.quota()])
         #expect(page.quotas.map(\.bundleID) == ["com.example.Stadium", "a.first"])
         let full = page.quotas[0]
         #expect(full.takenText == "9,610 of 9,997")
@@ -20,7 +20,8 @@ struct PageTests {
         #expect(full.level == "critical" && full.listed == "9,603 channels")
         #expect(page.quotas[1].listed == "not read yet" && page.quotas[1].exceedsAt == nil)
         #expect(page.attentions.allSatisfy { $0.subject == "com.example.Stadium, production" })
-        #expect(Overview([]).remedy == .registerApp())
+        #expect(samples.overview([]).mayRegister)
+        #expect(page.figures.map(\.level) == ["ok", "warning", "critical"])
     }
 
     @Test func `a bar without a single place is still a bar`() throws {
@@ -51,7 +52,7 @@ struct PageTests {
 
     @Test func `an app says which key file is not there`() throws {
         let samples = try Samples()
-        let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [])
+        let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [], samples.visit())
         #expect(page.environments.map(\.keyFile) == ["ok", "missing"])
         #expect(page.environments[1].advice?.contains("AuthKey_KEY1234567.p8") == true)
         #expect(page.environments[0].advice == nil)

@@ -9,7 +9,8 @@ internal import Testing
 /// Templates and the pages made of them.
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
-        .layout, .command, .commands, .pager, .time, .token, .confirmKey,
+        .layout, .command, .commands, .pager, .time, .token, .confirmKey, .appForm, .plot,
+        .webhookForm,
     ]
 
     @Test func `every page renders, whole`() throws {

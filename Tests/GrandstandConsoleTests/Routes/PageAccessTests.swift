@@ -83,6 +83,8 @@ struct PageAccessTests {
     @Test func `the overview is for operators; organisers go on to their events`() async throws {
         var world = ConsoleWorld()
         world.channels.count = { [] }
+        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+        world.quotaHistory.list = { _ in [] }
         #expect(try await world.get("/console", as: "operate").status == 200)
         #expect(try await ConsoleWorld().get("/console", as: "organise").location == "/console/events")
         let nothing = try await ConsoleWorld().get("/console", as: "lookup")
@@ -130,6 +132,8 @@ struct PageAccessTests {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
         var world = ConsoleWorld()
+        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+        world.quotaHistory.list = { _ in [] }
         world.channels.count = {
             var foreign = samples.quota()
             foreign.bundleID = other

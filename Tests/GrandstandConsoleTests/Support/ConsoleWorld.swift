@@ -19,6 +19,10 @@ struct ConsoleWorld {
     var auditLog = FakeAuditLog()
     var reconciliations = FakeReconciliations()
     var gateway = FakeGateway()
+    var quotaHistory = FakeQuotaHistory()
+    var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
+        ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
+    }
     /// Whose key a secret is. A secret is the words of its key's scopes, `operate-organise`; one that ends in `@` is of
     /// the app com.example.Stadium alone.
     var identify: @Sendable (String) throws -> APIKey = { secret in
@@ -135,6 +139,7 @@ struct ConsoleWorld {
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
                 reconciliations: reconciliations, gateway: gateway, sessions: sessions, keys: sessions,
+                quotaHistory: quotaHistory, activity: { [activity] reach, _ in try activity(reach) },
                 watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) },
                 tenure: ChannelTenure(), isSecure: false,
                 status: { Self.statuses[$0] ?? .internalServerError }, now: now),
