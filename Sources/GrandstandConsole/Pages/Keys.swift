@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 
 /// The keys there are, and the form for another.

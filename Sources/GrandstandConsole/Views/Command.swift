@@ -16,21 +16,6 @@ struct Command: Sendable, Equatable {
 
     static func quota() -> Command { Command("Show the quotas", ["quota"]) }
 
-    static func putApp(_ app: App, limit: Int? = nil) -> Command {
-        Command(
-            "Change name, team, key or limit",
-            [
-                "app", "put", app.bundleID.rawValue, "--name", app.name, "--team", app.credentials.teamID, "--key",
-                app.credentials.keyID, "--limit", String(limit ?? app.channelLimit),
-            ])
-    }
-
-    static func registerApp() -> Command {
-        Command(
-            "Register an app",
-            ["app", "put", "com.example.App", "--name", "NAME", "--team", "TEAMID", "--key", "KEYID"])
-    }
-
     static func doctor(_ bundleID: BundleID) -> Command {
         Command("Check keys, capability and the way to Apple", ["doctor", "--app", bundleID.rawValue])
     }
