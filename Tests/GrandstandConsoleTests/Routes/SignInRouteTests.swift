@@ -1,5 +1,6 @@
 internal import Grandstand
 internal import HTTPTypes
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandConsole

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import Testing
