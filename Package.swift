@@ -47,6 +47,8 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 let consoleTemplates = [
     "app", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "layout", "overview",
     "pager", "problem", "reconciliation", "reconciliations", "refused", "sign-in", "time", "token",
+    // What organisers work on.
+    "calendar", "composer", "faults", "new-calendar", "new-event", "question", "runs", "season",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.

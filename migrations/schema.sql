@@ -527,9 +527,13 @@ CREATE TABLE public.apps (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
+    preview_compact text,
+    preview_expanded text,
     CONSTRAINT apps_bundle_id_check CHECK ((bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'::text)),
     CONSTRAINT apps_channel_limit_check CHECK (((channel_limit >= 1) AND (channel_limit <= 10000))),
     CONSTRAINT apps_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
+    CONSTRAINT apps_preview_compact_check CHECK (((octet_length(preview_compact) >= 1) AND (octet_length(preview_compact) <= 2000))),
+    CONSTRAINT apps_preview_expanded_check CHECK (((octet_length(preview_expanded) >= 1) AND (octet_length(preview_expanded) <= 2000))),
     CONSTRAINT apps_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
 );
 

@@ -14,6 +14,8 @@ package struct Console: Sendable {
         package var quirks: any QuirkStore
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
+        package var starts: any StartStore
+        package var calendars: any CalendarStore
         package var gateway: any APNsGateway
         package var sessions: any ConsoleSessionStore
         package var keys: any KeyDirectory
@@ -34,6 +36,7 @@ package struct Console: Sendable {
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
+            starts: any StartStore, calendars: any CalendarStore,
             gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
             watch:
                 @escaping @Sendable (
@@ -50,6 +53,8 @@ package struct Console: Sendable {
             self.quirks = quirks
             self.auditLog = auditLog
             self.reconciliations = reconciliations
+            self.starts = starts
+            self.calendars = calendars
             self.gateway = gateway
             self.sessions = sessions
             self.keys = keys
@@ -99,13 +104,28 @@ package struct Console: Sendable {
         return router.buildResponder()
     }
 
+    private var reader: EventReader {
+        let d = dependencies
+        return EventReader(apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts)
+    }
+
+    private var season: SeasonRoutes {
+        let d = dependencies
+        return SeasonRoutes(
+            apps: d.apps, channels: d.channels, events: d.events, calendars: d.calendars, tenure: d.tenure)
+    }
+
     private var pages: [PageRoute] {
         let d = dependencies
         let groups: [[PageRoute]] = [
             OverviewRoute(channels: d.channels, tenure: d.tenure).routes,
-            EventRoutes(events: d.events, outbox: d.outbox).routes,
+            EventRoutes(reader: reader).routes, ComposerRoutes(reader: reader).routes,
+            EventActionRoutes(reader: reader).routes, season.routes, CalendarRoutes(calendars: d.calendars).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels).routes,
+            ChannelActionRoutes(apps: d.apps, channels: d.channels).routes,
+            // Before the reports, whose IDs are in the same place.
+            ReconciliationActionRoutes(apps: d.apps).routes,
             ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
             AuditRoute(log: d.auditLog).routes,
         ]
@@ -114,7 +134,13 @@ package struct Console: Sendable {
 
     /// What forms do. A form is sent to where what it does is named: `/console/keys/{id}/revoke`.
     private var actions: [ActionRoute] {
-        let groups: [[ActionRoute]] = []
+        let d = dependencies
+        let groups: [[ActionRoute]] = [
+            ComposerRoutes(reader: reader).actions, EventActionRoutes(reader: reader).actions, season.actions,
+            CalendarRoutes(calendars: d.calendars).actions,
+            ChannelActionRoutes(apps: d.apps, channels: d.channels).actions,
+            ReconciliationActionRoutes(apps: d.apps).actions,
+        ]
         return groups.flatMap(\.self)
     }
 }

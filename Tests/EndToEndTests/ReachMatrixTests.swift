@@ -58,6 +58,9 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" },
             body: { _ in update }),
+        .init(
+            method: "POST", route: "/v1/events/{key}/broadcasts/preview",
+            path: { "/v1/events/\($0.event)/broadcasts/preview" }, body: { _ in update }),
         .init(method: "GET", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" }),
         .init(method: "GET", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" }),
         .init(

@@ -79,7 +79,8 @@ struct ServerParts: Sendable {
             Console.Dependencies(
                 apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
                 quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                gateway: apple.gateway, sessions: stores.consoleSessions, keys: stores.keys,
+                starts: stores.starts, calendars: stores.calendars, gateway: apple.gateway,
+                sessions: stores.consoleSessions, keys: stores.keys,
                 watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
                 isSecure: configuration.tls != nil,
                 status: { $0.status }, now: resources.now),

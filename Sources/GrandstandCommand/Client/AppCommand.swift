@@ -40,6 +40,10 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The ID of the key AuthKey_<ID>.p8.") var key: String?
         @Option(help: "Channels at most.") var limit: Int?
         @Option(
+            help: "What the console shows of a contentState, a line of Mustache: '{{home}} – {{away}}'; empty: none.")
+        var previewCompact: String?
+        @Option(help: "The same with more room; empty: none.") var previewExpanded: String?
+        @Option(
             name: .customLong("override"),
             help: "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part is the app's own.")
         var overrides: [String] = []
@@ -56,6 +60,13 @@ struct AppCommand: AsyncParsableCommand {
                 draft.set("teamId", team)
                 draft.set("keyId", key)
                 draft.set("channelLimit", limit)
+                if previewCompact != nil || previewExpanded != nil {
+                    var preview = draft["preview"].map { Draft($0, without: []) } ?? Draft()
+                    for (name, text) in [("compact", previewCompact), ("expanded", previewExpanded)] {
+                        if text == "" { preview.set(name, raw: Array("null".utf8)) } else { preview.set(name, text) }
+                    }
+                    draft.set("preview", raw: preview.bytes)
+                }
                 var environments = draft["environments"].map { Draft($0, without: []) } ?? Draft()
                 for text in overrides {
                     let parts = try parts("--override", text, Self.form)

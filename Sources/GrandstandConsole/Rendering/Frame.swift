@@ -46,6 +46,7 @@ struct Visitor: Sendable {
         boundTo = key.reach == .all ? nil : key.reach.text
         let all: [(label: String, href: String, scope: APIKey.Scope)] = [
             ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
+            ("Season", ConsolePath.season, .organise),
             ("Apps", ConsolePath.apps, .operate),
             ("Audit log", ConsolePath.auditLog, .operate),
         ]

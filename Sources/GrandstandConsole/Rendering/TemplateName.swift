@@ -6,6 +6,10 @@ enum TemplateName: String, CaseIterable, Sendable {
     // Pages.
     case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations, refused
     case signIn = "sign-in"
+    // What organisers work on.
+    case calendar, composer, faults, question, runs, season
+    case newCalendar = "new-calendar"
+    case newEvent = "new-event"
 
     var bytes: [UInt8] {
         switch self {
@@ -17,6 +21,14 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .token: PackageResources.token_mustache
         case .confirmKey: PackageResources.confirm_key_mustache
         case .refused: PackageResources.refused_mustache
+        case .calendar: PackageResources.calendar_mustache
+        case .composer: PackageResources.composer_mustache
+        case .faults: PackageResources.faults_mustache
+        case .question: PackageResources.question_mustache
+        case .runs: PackageResources.runs_mustache
+        case .season: PackageResources.season_mustache
+        case .newCalendar: PackageResources.new_calendar_mustache
+        case .newEvent: PackageResources.new_event_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache
         case .audit: PackageResources.audit_mustache

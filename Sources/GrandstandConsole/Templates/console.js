@@ -123,3 +123,65 @@
   once();
   keepUp();
 })();
+
+// The composer: JSON is looked at while it is typed, and how much of what Apple takes it fills. The server looks again.
+(() => {
+  const areas = [...document.querySelectorAll("textarea[data-json]")];
+  if (!areas.length) return;
+  const composer = document.querySelector("form[data-composer]");
+  const bytes = (text) => new TextEncoder().encode(text).length;
+  const compact = (json) => json.replace(/("(?:\\.|[^"\\])*")|\s+/g, "$1");
+  const number = (value) => value.toLocaleString("en");
+
+  function fault(area) {
+    if (!area.value.trim()) return "";
+    try {
+      const value = JSON.parse(area.value);
+      return value !== null && typeof value === "object" && !Array.isArray(value) ? "" : "A JSON object was expected.";
+    } catch (error) {
+      return `This is no JSON yet: ${error.message}`;
+    }
+  }
+
+  // The body to APNs as the server writes it, but for what an event's defaults add.
+  function size() {
+    const value = (name) => composer.elements.namedItem(name)?.value?.trim() ?? "";
+    let length = bytes(`{"aps":{"timestamp":1795305600,"event":"${value("event")}"}}`);
+    if (value("contentState")) length += bytes(`,"content-state":${compact(value("contentState"))}`);
+    const alert = { title: value("alertTitle") || undefined, body: value("alertBody") || undefined };
+    if (value("alert")) length += bytes(`,"alert":${compact(value("alert"))}`);
+    else if (alert.title || alert.body) length += bytes(`,"alert":${JSON.stringify(alert)}`);
+    if (value("staleDate")) length += bytes(`,"stale-date":1795305600`);
+    if (value("dismissalDate")) length += bytes(`,"dismissal-date":1795305600`);
+    if (value("relevanceScore")) length += bytes(`,"relevance-score":${value("relevanceScore")}`);
+    return length;
+  }
+
+  function say(area, text, isWrong) {
+    const place = document.getElementById(area.getAttribute("aria-describedby"));
+    area.setAttribute("aria-invalid", String(isWrong));
+    if (!place || place.textContent === text) return;
+    place.textContent = text;
+    place.classList.toggle("critical", isWrong);
+  }
+
+  function look() {
+    for (const area of areas) {
+      const wrong = fault(area);
+      if (wrong) { say(area, wrong, true); continue; }
+      if (!composer || area.name !== "contentState") { say(area, area.value.trim() ? "JSON as it should be." : "", false); continue; }
+      const [length, maximum] = [size(), Number(composer.dataset.maximum)];
+      const over = length - maximum;
+      say(area, over > 0
+        ? `${number(length)} of ${number(maximum)} bytes: ${number(over)} too many.`
+        : `JSON as it should be. ${number(length)} of ${number(maximum)} bytes.`, over > 0);
+    }
+  }
+
+  let waiting = 0;
+  document.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 200);
+  });
+  look();
+})();

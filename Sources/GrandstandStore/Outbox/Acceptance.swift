@@ -40,7 +40,7 @@ struct Acceptance {
     /// Every lane of the targets, as it was, in order of their IDs.
     private let loaded: [Lane]
     /// The same as they are now.
-    private var lanes: [Lane]
+    private(set) var lanes: [Lane]
     /// Where each stands in them, by its ID.
     private let places: [Int: Int]
     /// Lanes that were made for this, tokens' all of them.
@@ -119,7 +119,7 @@ struct Acceptance {
     }
 
     /// What goes to which lanes, by their places.
-    private struct Decision {
+    struct Decision {
         struct Item {
             let place: Int
             let item: DeliveryPlan.Item
@@ -135,7 +135,7 @@ struct Acceptance {
         let leads: [Int]
     }
 
-    private func decide(
+    func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }

@@ -54,11 +54,12 @@ struct FormTests {
         let request = Request(
             head: .init(method: .post, scheme: nil, authority: "h", path: "/console/sign-in"),
             body: .init(buffer: .init()))
-        #expect(SessionCookie(isSecure: true).opened("gs_x", for: request).secure)
-        #expect(!SessionCookie(isSecure: false).opened("gs_x", for: request).secure)
-        let cookie = SessionCookie(isSecure: true).opened("gs_x", for: request)
-        #expect(cookie.httpOnly && cookie.sameSite == .strict && cookie.path == "/console" && cookie.value == "gs_x")
-        #expect(SessionCookie(isSecure: true).closed(for: request).maxAge == 0)
+        func cookie(isSecure: Bool) -> Cookie {
+            SessionCookie(isSecure: isSecure).cookie(SessionCookie.name, "secret", maxAge: 60, for: request)
+        }
+        #expect(cookie(isSecure: true).secure && !cookie(isSecure: false).secure)
+        let strict = cookie(isSecure: true)
+        #expect(strict.httpOnly && strict.sameSite == .strict && strict.path == "/console" && strict.value == "secret")
     }
 
     @Test func `the refresh is switched in the page's own address`() {

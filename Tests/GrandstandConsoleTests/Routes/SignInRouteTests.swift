@@ -1,5 +1,6 @@
 internal import Grandstand
 internal import HTTPTypes
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandConsole
@@ -89,7 +90,7 @@ struct SignInRouteTests {
     @Test func `a cookie whose key is no key any more is taken back`() async throws {
         let answer = try await ConsoleWorld().get("/console/apps", as: "gs_revoked")
         #expect(answer.status == 401)
-        #expect(answer.body.contains("You were signed out: This key is not known."))
+        #expect(answer.body.contains("You were signed out: This session is over. Its key was revoked"))
         #expect(answer.body.contains(#"value="/console/apps""#))
         #expect(answer.cookie?.contains("Max-Age=0") == true)
     }

@@ -1,5 +1,8 @@
 internal import Foundation
 internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandConsole

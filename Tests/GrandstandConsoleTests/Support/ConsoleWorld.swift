@@ -18,6 +18,8 @@ struct ConsoleWorld {
     var quirks = FakeQuirks()
     var auditLog = FakeAuditLog()
     var reconciliations = FakeReconciliations()
+    var starts = FakeStarts()
+    var calendars = FakeCalendars()
     var gateway = FakeGateway()
     /// Whose key a secret is. A secret is the words of its key's scopes, `operate-organise`; one that ends in `@` is of
     /// the app com.example.Stadium alone.
@@ -134,7 +136,8 @@ struct ConsoleWorld {
         Console(
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
-                reconciliations: reconciliations, gateway: gateway, sessions: sessions, keys: sessions,
+                reconciliations: reconciliations, starts: starts, calendars: calendars, gateway: gateway,
+                sessions: sessions, keys: sessions,
                 watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) },
                 tenure: ChannelTenure(), isSecure: false,
                 status: { Self.statuses[$0] ?? .internalServerError }, now: now),

@@ -22,13 +22,7 @@ extension Samples {
             EventList(
                 Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
                 visit("/console/events", query: "cursor=x")),
-            EventDetail(
-                event(),
-                Page(
-                    items: [
-                        broadcast([delivery(.accepted), delivery(.rejected, reason: "BadPriority")]),
-                        broadcast([delivery(.expired, reason: text), delivery(.queued, attempts: 0)]),
-                    ], nextCursor: "next"), visit("/console/events/derby")),
+            try match(),
             AppList(
                 [AppRow(registered(), keyFiles: [.development: .ok])], nextCursor: "next", visit("/console/apps")),
             AppDetail(
@@ -50,7 +44,7 @@ extension Samples {
             AuditTrail(
                 Page(items: [entry()], nextCursor: "next"), AuditFilter(actor: text, action: .keyCreated),
                 visit("/console/audit-log", query: "from=2026-11-21")),
-        ]
+        ] + (try organisersPages())
     }
 
     /// What is around a page, with everything it may have.
