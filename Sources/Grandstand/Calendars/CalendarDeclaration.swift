@@ -35,6 +35,9 @@ package struct CalendarDeclaration: Sendable {
     /// Seconds after which an event without an end is surely over, as far as a calendar goes.
     static let longestWithoutEnd: TimeInterval = 43_200
 
+    /// What the templates may take from one entry, all together. A start has 4 KB at most, a name less.
+    static let maximumFilledBytes = 65_536
+
     /// Names that templates and columns may have besides those of the file.
     private static let own: Set = ["uid", "startsAt", "endsAt"]
 
@@ -57,30 +60,43 @@ package struct CalendarDeclaration: Sendable {
         let startsAt = Date(timeIntervalSince1970: Double(entry.startsAt))
         let end = entry.endsAt ?? defaultDuration.map { entry.startsAt + $0 }
         let endsAt = end.map { Date(timeIntervalSince1970: Double($0)) }
+        // Beyond the limit nothing more is copied, and the entry is refused.
+        var filledBytes = 0
         let value: (String) -> String? = { name in
-            switch name {
-            case "uid": entry.uid
-            case "startsAt": RFC3339.text(startsAt)
-            case "endsAt": endsAt.map(RFC3339.text)
-            default: entry.values[name].flatMap { $0.isEmpty ? nil : $0 }
-            }
+            let text: String? =
+                switch name {
+                case "uid": entry.uid
+                case "startsAt": RFC3339.text(startsAt)
+                case "endsAt": endsAt.map(RFC3339.text)
+                default: entry.values[name].flatMap { $0.isEmpty ? nil : $0 }
+                }
+            filledBytes += text?.utf8.count ?? 0
+            return filledBytes > Self.maximumFilledBytes ? text.map { _ in "" } : text
         }
-        func filled(_ template: Template, _ value: (String) -> String?) throws(CalendarFault) -> String {
+        func filled(_ fill: () throws(Template.Missing) -> String) throws(CalendarFault) -> String {
+            let text: String
             do throws(Template.Missing) {
-                return try template.filled(value)
+                text = try fill()
             } catch {
                 throw CalendarFault(line: entry.line, "There is no “\(error.name)” here.", uid: entry.uid)
             }
+            guard filledBytes <= Self.maximumFilledBytes else {
+                throw CalendarFault(
+                    line: entry.line,
+                    "The templates take more than \(Self.maximumFilledBytes) bytes from this entry; shorten them.",
+                    uid: entry.uid)
+            }
+            return text
         }
         let folded: (String) -> String? = { value($0).map(KeyText.folded).flatMap { $0.isEmpty ? nil : $0 } }
-        let keyText = try filled(eventKey, folded)
+        let keyText = try filled { () throws(Template.Missing) in try eventKey.filled(folded) }
         guard let key = EventKey(rawValue: keyText) else {
             throw CalendarFault(
                 line: entry.line, "“\(keyText.prefix(200))” is no event key. \(EventKey.rule)", uid: entry.uid)
         }
         var named: [String] = []
         for template in topics {
-            let topic = try filled(template, folded)
+            let topic = try filled { () throws(Template.Missing) in try template.filled(folded) }
             guard Topic(rawValue: topic) != nil else {
                 throw CalendarFault(
                     line: entry.line, "“\(topic.prefix(200))” is no topic. \(Topic.rule)", uid: entry.uid)
@@ -88,7 +104,7 @@ package struct CalendarDeclaration: Sendable {
             if !named.contains(topic) { named.append(topic) }
         }
         var document = common
-        document.set("name", try filled(name, value))
+        document.set("name", try filled { () throws(Template.Missing) in try name.filled(value) })
         document.set("startsAt", RFC3339.text(startsAt))
         if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
         if !named.isEmpty {
@@ -97,13 +113,12 @@ package struct CalendarDeclaration: Sendable {
             document["topics"] = json.bytes
         }
         if let start {
-            var json = JSONWriter()
-            do throws(Template.Missing) {
+            let text = try filled { () throws(Template.Missing) in
+                var json = JSONWriter()
                 try start.write(to: &json, filling: value)
-            } catch {
-                throw CalendarFault(line: entry.line, "There is no “\(error.name)” here.", uid: entry.uid)
+                return String(decoding: json.bytes, as: UTF8.self)
             }
-            document["start"] = json.bytes
+            document["start"] = Array(text.utf8)
         }
         return CalendarDraft(
             line: entry.line, uid: entry.uid, key: key, document: document, isCancelled: entry.isCancelled,

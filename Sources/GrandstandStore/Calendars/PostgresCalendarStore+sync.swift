@@ -36,6 +36,9 @@ extension PostgresCalendarStore {
             }
         } catch let rehearsed as Rehearsed {
             return rehearsed.report
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            // Another calendar took the same event while this one was being planned.
+            throw Problem.contention
         }
     }
 

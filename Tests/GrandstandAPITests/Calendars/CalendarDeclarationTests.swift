@@ -63,6 +63,21 @@ struct CalendarDeclarationTests {
         #expect(fault?.detail.contains(word) == true)
     }
 
+    @Test func `templates take no more than so much from an entry`() throws {
+        let homes = String(repeating: "{home}", count: 200)
+        let start =
+            #", "start": {"attributesType": "Match", "attributes": {"x": "\#(homes)"}, "alert": {"title": "t"}}"#
+        let declaration = CalendarWorld.ics(start).replacing("team:{home}", with: "team:{away}")
+        let values = ["summary": "A – B", "home": "A", "away": "B"]
+        _ = try Self.draft(declaration, values)
+        let long = values.merging(["home": String(repeating: "x", count: 400)]) { $1 }
+        let fault = #expect(throws: CalendarFault.self) {
+            try Self.draft(declaration, long)
+        }
+        #expect(fault?.line == 7)
+        #expect(fault?.detail.contains("65536 bytes") == true)
+    }
+
     @Test func `what was declared is read again as it was`() throws {
         let text = CalendarWorld.ics(#", "url": "https://example.com/a.ics", "refreshEvery": 60"#)
         let declared = try CalendarWorld.declaration(text)

@@ -49,6 +49,33 @@ struct CalendarStoreTests {
         }
     }
 
+    @Test func `events that two calendars take at once are one calendar's`() async throws {
+        try await withCalendar { stage in
+            let season = Season().first(20)
+            try await stage.sync(season)
+            try await stage.stores.pool.query("delete from calendar_entries")
+            let other = try #require(CalendarName(rawValue: "other"))
+            try await stage.declare(as: other)
+            let answers = await withTaskGroup(of: Problem?.self, returning: [Problem?].self) { group in
+                for name in [stage.name, other] {
+                    group.addTask {
+                        do {
+                            try await stage.sync(season, of: name)
+                            return nil
+                        } catch {
+                            return error as? Problem ?? Problem(.internalError, "\(error)")
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0 == nil || $0?.kind == .storeUnavailable })
+            #expect(answers.contains(nil))
+            #expect(try await stage.stores.count("select count(distinct calendar) as n from calendar_entries") == 1)
+            #expect(try await stage.stores.count("select count(*) as n from calendar_entries") == 20)
+        }
+    }
+
     @Test func `a preview says what a sync does, and leaves nothing behind`() async throws {
         try await withCalendar { stage in
             let season = Season().first(30)

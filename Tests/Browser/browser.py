@@ -1,0 +1,166 @@
+"""A headless Chromium, and what is looked at on every page."""
+import base64
+import os
+import time
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+WIDTHS = {360: 740, 1280: 800, 2560: 1440}
+
+# Page width beyond the window, and elements whose text is wider than what they show.
+CUT_OFF = """
+const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const cut = [...document.querySelectorAll('main *')].filter(e => {
+  const style = getComputedStyle(e);
+  return ['hidden', 'clip'].includes(style.overflowX) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 1
+    && style.position !== 'absolute';
+}).map(e => e.tagName + ': ' + e.textContent.trim().slice(0, 60));
+const tables = [...document.querySelectorAll('main table')].filter(
+  t => t.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(t => 'table ' + t.caption?.textContent);
+return wide > 0 ? ['the page by ' + wide + ' pixels'].concat(cut, tables) : cut.concat(tables);
+"""
+
+
+class Browser:
+    """One person's browser: its own cookies, closed when it is left."""
+
+    def __init__(self, place, axe, pictures, scripts=True):
+        self.place, self.axe, self.pictures, self.scripts = place, axe, pictures, scripts
+        self.findings = []
+
+    def __enter__(self):
+        options = webdriver.ChromeOptions()
+        options.binary_location = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--force-device-scale-factor=1", "--hide-scrollbars", "--lang=en"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        if not self.scripts:
+            options.add_experimental_option(
+                "prefs", {"profile.managed_default_content_settings.javascript": 2})
+        self.driver = webdriver.Chrome(
+            options=options, service=Service(os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver")))
+        self.driver.set_page_load_timeout(30)
+        self.resize(1280)
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+
+    # MARK: Looking
+
+    def resize(self, width):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": WIDTHS.get(width, 800), "deviceScaleFactor": 1, "mobile": width < 500})
+
+    def scheme(self, name):
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": name}]})
+
+    def open(self, path):
+        self.driver.get(self.place.url + path)
+
+    @property
+    def path(self):
+        return self.driver.current_url.removeprefix(self.place.url)
+
+    @property
+    def text(self):
+        return self.driver.find_element(By.TAG_NAME, "body").text
+
+    def all(self, css):
+        return self.driver.find_elements(By.CSS_SELECTOR, css)
+
+    def one(self, css):
+        found = self.all(css)
+        assert found, f"there is no {css} on {self.path}"
+        return found[0]
+
+    def wait(self, what, condition, seconds=10):
+        """What `condition` returns as soon as that is something.
+
+        The page may be replaced while it is looked at."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                value = condition()
+            except StaleElementReferenceException:
+                value = None
+            if value:
+                return value
+            assert time.monotonic() < deadline, f"waited {seconds} s for {what} on {self.path}: {self.text[:1500]}"
+            time.sleep(0.02)
+
+    def wait_text(self, text, seconds=10):
+        return self.wait(f"“{text}”", lambda: text in self.text, seconds)
+
+    # MARK: Doing
+
+    def button(self, text, within="main"):
+        """The button or link that people know by this text."""
+        for element in self.all(f"{within} button, {within} a, {within} summary, {within} input[type=submit]"):
+            if element.is_displayed() and (element.text.strip() or element.get_attribute("value") or "").startswith(text):
+                return element
+        raise AssertionError(f"there is no button “{text}” on {self.path}: {self.text[:1500]}")
+
+    def press(self, text, within="main"):
+        self.button(text, within).click()
+
+    def fill(self, name, value, within="main"):
+        fields = [e for e in self.all(f"{within} [name='{name}']") if e.is_displayed()]
+        assert fields, f"there is no field {name} on {self.path}"
+        fields[0].clear()
+        fields[0].send_keys(value)
+
+    def sign_in(self, secret):
+        self.open("/console/sign-in")
+        self.fill("key", secret, "body")
+        self.one("main form button").click()
+        self.wait("the overview", lambda: "/sign-in" not in self.path)
+
+    # MARK: Checking
+
+    def look(self, name):
+        """Checks the page as it is: axe-core, nothing cut off, no complaint of the browser; and keeps pictures of it at three
+        widths, light and dark."""
+        for width in WIDTHS:
+            self.resize(width)
+            for scheme in ("light", "dark"):
+                self.scheme(scheme)
+                if self.scripts:
+                    for cut in self.driver.execute_script(CUT_OFF):
+                        self.findings.append(f"{name} at {width}, {scheme}: cut off: {cut}")
+                    if width != 2560: self.check_axe(f"{name} at {width}, {scheme}")
+                self.picture(f"{name}-{width}-{scheme}")
+        self.resize(1280)
+        self.scheme("light")
+        if self.scripts:
+            for line in self.driver.get_log("browser"):
+                if line["level"] == "SEVERE" and "favicon" not in line["message"]:
+                    self.findings.append(f"{name}: the browser says: {line['message']}")
+
+    def check_axe(self, name):
+        self.driver.execute_script(self.axe)
+        result = self.driver.execute_async_script(
+            "const done = arguments[arguments.length - 1]; axe.run(document).then(done, e => done({error: String(e)}))")
+        assert "error" not in result, result
+        for violation in result["violations"]:
+            nodes = "; ".join(" ".join(map(str, n["target"])) + ": " + (n.get("failureSummary") or "").replace("\n", " ")
+                              for n in violation["nodes"][:3])
+            self.findings.append(f"{name}: axe: {violation['id']} ({violation['impact']}): {nodes[:600]}")
+
+    def picture(self, name):
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, **self._whole()})
+        path = os.path.join(self.pictures, name + ".png")
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(shot["data"]))
+        return path
+
+    def _whole(self):
+        """The whole page, up to 4,000 pixels of it."""
+        size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+        width = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssVisualViewport"]["clientWidth"]
+        return {"clip": {"x": 0, "y": 0, "width": width, "height": min(size["height"], 4_000), "scale": 1}}
