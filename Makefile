@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test contract sanitize fuzz soak lint format migrations bench docker clean
+.PHONY: help setup build demo run watch test contract sanitize fuzz soak lint format migrations bench docker clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -23,6 +23,10 @@ demo: build ## the main job, seen: a match played to Apple's door and back, then
 
 run: build ## the same set-up, staying up, with a key and calls to try
 	@"$$($(SWIFT_BUILD) --show-bin-path)/grandstand" demo
+
+watch: build ## a match with an outage beside a real Prometheus: which alerts fire, and that they stop
+	@scripts/setup watch
+	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch
 
 test: setup ## build and run every test
 	swift build --build-tests

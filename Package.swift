@@ -257,7 +257,9 @@ let package = Package(
         .testTarget(
             name: "GrandstandAppTests",
             dependencies: [
-                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", asn1, crypto, log, nioSSL, x509,
+                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", "PrometheusMetrics", asn1, crypto,
+                log,
+                nioSSL, x509,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -901,6 +901,12 @@ ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.leases (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    leased_until timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.live_views (
     event_key text NOT NULL,
     replica uuid NOT NULL,
@@ -1229,6 +1235,9 @@ ALTER TABLE ONLY public.installations
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.live_views
     ADD CONSTRAINT live_views_pkey PRIMARY KEY (event_key, replica);
 
@@ -1399,6 +1408,8 @@ CREATE UNIQUE INDEX start_tokens_by_token ON public.start_tokens USING btree (ap
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook, next_attempt_at) WHERE (settled_at IS NULL);
 
 CREATE INDEX webhook_deliveries_listed ON public.webhook_deliveries USING btree (webhook, created_at DESC, id DESC);
+
+CREATE INDEX webhook_deliveries_waiting ON public.webhook_deliveries USING btree (created_at) WHERE (settled_at IS NULL);
 
 CREATE INDEX webhook_messages_by_time ON public.webhook_messages USING btree (created_at);
 

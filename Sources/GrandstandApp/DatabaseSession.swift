@@ -6,6 +6,9 @@ package import GrandstandStore
 package import Logging
 package import Postgres
 
+/// Who is told how long callers of a pool waited for a connection, by the pool's name; `nil`: nobody.
+package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
+
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
@@ -35,9 +38,10 @@ package struct DatabaseSession: Sendable {
     /// - Parameter sharing: an embedded database that another process runs is used beside it: for commands.
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
     package static func open(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onWait: @escaping PoolWaits = { _ in nil },
+        logger: Logger
     ) async throws -> DatabaseSession {
-        let session = try await connect(source, sharing: sharing, logger: logger)
+        let session = try await connect(source, sharing: sharing, onWait: onWait, logger: logger)
         do {
             if session.cluster != nil {
                 _ = try await session.migrate()
@@ -53,48 +57,58 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onWait: @escaping PoolWaits = { _ in nil },
+        logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, logger: logger)
+            return DatabaseSession(url: url, cluster: nil, onWait, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
-                return DatabaseSession(url: url, cluster: cluster, logger: logger)
+                return DatabaseSession(url: url, cluster: cluster, onWait, logger: logger)
             } catch {
                 await cluster.stop()
                 if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
-                    return DatabaseSession(url: url, cluster: nil, logger: logger)
+                    return DatabaseSession(url: url, cluster: nil, onWait, logger: logger)
                 }
                 throw StartError("\(error)")
             }
         }
     }
 
-    private init(url: String, cluster: PostgresCluster?, logger: Logger) {
+    private init(url: String, cluster: PostgresCluster?, _ onWait: PoolWaits, logger: Logger) {
         let changes = LocalChanges()
-        pool = PostgresPool(configuration: .stores(connectionString: url, changes: changes), logger: logger)
-        lookupPool = PostgresPool(
-            configuration: .stores(connectionString: url, connections: 3, changes: changes), logger: logger)
-        outboxPool = PostgresPool(
-            configuration: .outbox(
-                connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes), logger: logger)
-        bulkPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        func open(_ name: String, _ configuration: PostgresConfiguration) -> PostgresPool {
+            var configuration = configuration
+            configuration.onWait = onWait(name)
+            return PostgresPool(configuration: configuration, logger: logger)
+        }
+        pool = open("main", .stores(connectionString: url, changes: changes))
+        lookupPool = open("lookup", .stores(connectionString: url, connections: 3, changes: changes))
+        outboxPool = open(
+            "outbox",
+            .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes))
+        bulkPool = open("bulk", .outbox(connectionString: url, connections: 6, changes: changes))
         // A claim and a settlement for each environment, leases, and wake-ups.
-        dispatchPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        dispatchPool = open("dispatch", .outbox(connectionString: url, connections: 6, changes: changes))
         // A claim for each environment, and settlements, which may wait for each other.
-        startPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 4), logger: logger)
-        reportPool = PostgresPool(configuration: .stores(connectionString: url, connections: 2), logger: logger)
-        devicePool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: PostgresInstallationStore.connections),
-            logger: logger)
+        startPool = open("start", .outbox(connectionString: url, connections: 4))
+        reportPool = open("report", .stores(connectionString: url, connections: 2))
+        devicePool = open(
+            "device", .outbox(connectionString: url, connections: PostgresInstallationStore.connections))
         self.changes = changes
         self.url = url
         self.cluster = cluster
+    }
+
+    /// Every pool, by the name that metrics give it.
+    var pools: [(name: String, pool: PostgresPool)] {
+        [
+            ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
+            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
+        ]
     }
 
     /// Asks the database for its time, on a connection that was there before the question was.

@@ -21,6 +21,8 @@ package struct PostgresConfiguration: Sendable {
     package var sessionSettings: [String: String] = [:]
     /// Receives the notices that the server raised in a transaction; `nil`: notices are only logged.
     package var notices: PostgresNotices?
+    /// Told by each caller that got a connection how long it waited for it; `nil`: nobody is.
+    package var onWait: (@Sendable (Duration) -> Void)?
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256
 

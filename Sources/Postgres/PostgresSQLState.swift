@@ -18,9 +18,12 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStr
     package static let deadlockDetected = Self(rawValue: "40P01")
     package static let syntaxError = Self(rawValue: "42601")
     package static let undefinedTable = Self(rawValue: "42P01")
+    package static let diskFull = Self(rawValue: "53100")
+    package static let outOfMemory = Self(rawValue: "53200")
     package static let tooManyConnections = Self(rawValue: "53300")
     package static let queryCanceled = Self(rawValue: "57014")
     package static let adminShutdown = Self(rawValue: "57P01")
     package static let crashShutdown = Self(rawValue: "57P02")
     package static let cannotConnectNow = Self(rawValue: "57P03")
+    package static let ioError = Self(rawValue: "58030")
 }

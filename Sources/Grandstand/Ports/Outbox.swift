@@ -151,11 +151,14 @@ package struct ClaimedDelivery: Sendable, Hashable {
     /// Requests to Apple including the one to come.
     package var attempts: Int
     package var expiresAt: Date
+    /// When it was accepted, or was to go; `nil`: not known.
+    package var askedAt: Date?
 
     package init(
         id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: Message,
-        attempts: Int, expiresAt: Date
+        attempts: Int, expiresAt: Date, askedAt: Date? = nil
     ) {
+        self.askedAt = askedAt
         self.id = id
         self.lane = lane
         self.address = address

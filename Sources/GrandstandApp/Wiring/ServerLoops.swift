@@ -48,7 +48,7 @@ struct ServerLoops: Sendable {
             outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
             // Longer than a post can take.
             settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
-            now: now, mayClaim: mayClaim, logger: logger)
+            now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
         let refresher = CalendarRefresher(
             operations: parts.calendars,
@@ -64,7 +64,7 @@ struct ServerLoops: Sendable {
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),
-                now: now, mayClaim: mayClaim, logger: logger)
+                now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         }
         func janitor(_ history: any PrunableStore, keep: TimeInterval, of things: String) -> Janitor {
             Janitor(history: history, settings: .init(keep: keep, of: things), now: now, logger: logger)
@@ -85,6 +85,7 @@ struct ServerLoops: Sendable {
                     "janitor of answers"),
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
+                Member(.reconcile, parts.gauges, "gauges"),
                 Member(
                     .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
                     "webhook janitor"),

@@ -12,6 +12,8 @@ struct ServerParts: Sendable {
     let lookups: LookupReplica
     let views: LiveViews
     let keyUses: KeyUses
+    /// What metrics tell of the database as a whole.
+    let gauges: GaugeWatch
     /// Which connections make way when they are too many.
     let shares: ConnectionShares
     /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
@@ -37,6 +39,12 @@ struct ServerParts: Sendable {
         calendars = CalendarOperations(
             store: stores.calendars, apps: stores.apps, gateway: resources.webhookClient, documents: .api,
             networks: configuration.webhookNetworks, tenure: configuration.tenure, now: now)
+        gauges = GaugeWatch(
+            channels: stores.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure), now: now,
+            logger: logger)
+        resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
+        resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
+        resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
         self.stores = stores
         self.apple = apple
         self.lookups = lookups

@@ -30,6 +30,7 @@ struct ServerStores: Sendable {
     let webhookHistory: PostgresWebhookHistory
     let tokenAnswers: PostgresTokenAnswers
     let quotaLevels: PostgresQuotaLevels
+    let gauges: PostgresGaugeStore
     let live: PostgresLiveStore
     let installations: PostgresInstallationStore
     let installationHistory: PostgresDeviceHistory
@@ -39,7 +40,7 @@ struct ServerStores: Sendable {
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
         let session = resources.database
-        let store = Database(session.pool)
+        let store = Database(session.pool, counting: resources.counting)
         let lookupSessions = Database(session.lookupPool, sharing: store)
         let bulkSessions = Database(session.bulkPool, sharing: store)
         apps = PostgresAppStore(store)
@@ -75,6 +76,7 @@ struct ServerStores: Sendable {
         webhookHistory = PostgresWebhookHistory(store)
         tokenAnswers = PostgresTokenAnswers(store)
         quotaLevels = PostgresQuotaLevels(store)
+        gauges = PostgresGaugeStore(store)
         live = PostgresLiveStore(store)
         installations = PostgresInstallationStore(
             Database(session.devicePool, sharing: store), calls: store,

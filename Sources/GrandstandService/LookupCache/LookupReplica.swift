@@ -198,6 +198,11 @@ package final class LookupReplica: Sendable {
     /// Seconds; memory has read a change within one.
     private static let toldFor: TimeInterval = 1
 
+    /// Seconds since memory was last confirmed by the database; `nil`: it never was.
+    package var staleness: TimeInterval? {
+        state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
+    }
+
     /// How far memory can be believed at `now`.
     func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
 

@@ -288,7 +288,10 @@ struct Acceptance {
     func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
         var ids: [Int: Int] = [:]
         for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
-        return try outgoing.deliveries(ids: ids, contents: contents, destinations: destinations)
+        let times = Dictionary(
+            broadcasts.lazy.map { row in (row.id, max(row.acceptedAt, row.intake.request.sendAt ?? row.acceptedAt)) },
+            uniquingKeysWith: { one, _ in one })
+        return try outgoing.deliveries(ids: ids, contents: contents, times: times, destinations: destinations)
     }
 }
 

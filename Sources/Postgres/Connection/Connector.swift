@@ -26,6 +26,14 @@ struct Connector: Sendable {
         return try result.get()
     }
 
+    /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow
+    /// the language of the process; one of several hosts that says so is enough, for the others did not answer either.
+    private static func failure(_ message: String) -> PostgresError {
+        var error = PostgresError(.connectionFailed, message)
+        if message.contains("session is read-only") { error.sqlState = .readOnlySQLTransaction }
+        return error
+    }
+
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
         // Later keywords win: `dbname` takes a whole connection string (URI or keywords), which may set its own timeout.
         let keywords = [
@@ -44,7 +52,7 @@ struct Connector: Sendable {
         }
         let connection = LibPQConnection(pointer, notices: configuration.notices, logger: logger)
         guard !connection.isBroken else {
-            return .failure(PostgresError(.connectionFailed, connection.errorMessage))
+            return .failure(Self.failure(connection.errorMessage))
         }
         for (name, value) in configuration.sessionSettings.sorted(by: { $0.key < $1.key }) {
             guard set(name, to: value, on: pointer) else {
@@ -52,8 +60,7 @@ struct Connector: Sendable {
             }
         }
         guard !configuration.mustWrite || !connection.isReadOnly else {
-            return .failure(
-                PostgresError(.connectionFailed, "the server takes no writes: it is a standby or read-only"))
+            return .failure(Self.failure("session is read-only: the server takes no writes, or is a standby"))
         }
         PQsetnonblocking(pointer, 1)
         return .success(connection)

@@ -169,6 +169,8 @@ struct RouteWorld {
 
 /// Counts nothing.
 private struct NoMetrics: OperationMetrics {
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void { {} }
+
     func answered(method: String, path: String?, status: Int, time: Duration) {}
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void { { _ in } }
     func exposition() -> [UInt8] { [] }

@@ -38,6 +38,8 @@ struct PastTests {
                     _ = try await channels.nextDue(now: stores.now)
                     _ = try await reconciliations.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
                     _ = try await reconciliations.nextDue(interval: 0, now: stores.now)
+                    let backlog = try await PostgresGaugeStore(Database(pool)).backlog(now: stores.now)
+                    #expect(backlog.deliveries[.production]?.byState[.queued] == nil)
                 }
                 guard analyzed else { return }
                 // With something to do: one to be made, some to retire, one to be deleted.
