@@ -48,7 +48,8 @@ CREATE TYPE public.audit_action AS ENUM (
     'broadcast.accepted',
     'broadcast.withdrawn',
     'push.accepted',
-    'push.withdrawn'
+    'push.withdrawn',
+    'audit.pruned'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
@@ -204,6 +205,9 @@ CREATE FUNCTION public.forget_deliveries() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
+    if current_setting('grandstand.forgets_history', true) = 'on' then
+        return null;
+    end if;
     if exists (select from gone where kind <> 'token') then
         delete from deliveries where lane = any(array(select id from gone where kind <> 'token'));
     end if;
@@ -267,6 +271,33 @@ CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestam
     select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
 $$;
 
+CREATE FUNCTION public.prune_audit_log(before timestamp with time zone, most integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    pruned record;
+begin
+    if before > now() - interval '30 days' then
+        raise exception 'the audit log keeps 30 days at least' using errcode = 'restrict_violation';
+    end if;
+    perform set_config('grandstand.prunes_audit_log', pg_current_xact_id()::text, true);
+    with gone as (
+        delete from audit_log where id = any(array(
+            select a.id from audit_log a where a.at < prune_audit_log.before order by a.at limit most))
+        returning audit_log.at
+    )
+    select count(*) as entries, min(gone.at) as oldest, max(gone.at) as newest into pruned from gone;
+    perform set_config('grandstand.prunes_audit_log', '', true);
+    if pruned.entries > 0 then
+        insert into audit_log (at, actor, action, reason)
+        values (prune_audit_log.at, 'grandstand', 'audit.pruned', format('%s entries from %s to %s', pruned.entries,
+            to_char(pruned.oldest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            to_char(pruned.newest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
+    end if;
+    return pruned.entries;
+end
+$$;
+
 CREATE FUNCTION public.reach_of(bundle_id text, apps text[]) RETURNS text[]
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -277,6 +308,10 @@ CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
+    -- The function above, in this transaction; whoever sets this by hand means to.
+    if tg_op = 'DELETE' and current_setting('grandstand.prunes_audit_log', true) = pg_current_xact_id()::text then
+        return null;
+    end if;
     raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
 end
 $$;
@@ -960,6 +995,12 @@ CREATE TABLE public.reconciliations (
     report json NOT NULL
 );
 
+CREATE TABLE public.schema_compatibility (
+    is_only boolean DEFAULT true NOT NULL,
+    "least" integer NOT NULL,
+    CONSTRAINT schema_compatibility_is_only_check CHECK (is_only)
+);
+
 CREATE TABLE public.start_queue (
     run bigint NOT NULL,
     installation bigint NOT NULL,
@@ -1250,6 +1291,9 @@ ALTER TABLE ONLY public.receipts
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.schema_compatibility
+    ADD CONSTRAINT schema_compatibility_pkey PRIMARY KEY (is_only);
+
 ALTER TABLE ONLY public.start_queue
     ADD CONSTRAINT start_queue_pkey PRIMARY KEY (installation, run);
 
@@ -1310,6 +1354,8 @@ CREATE INDEX activities_sampled ON public.activities USING btree (event_key, app
 
 CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
+CREATE INDEX api_keys_over ON public.api_keys USING btree (LEAST(revoked_at, expires_at)) WHERE ((revoked_at IS NOT NULL) OR (expires_at IS NOT NULL));
+
 CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment, event_key);
 
 CREATE INDEX audit_log_by_app ON public.audit_log USING btree (bundle_id, id);
@@ -1337,6 +1383,8 @@ CREATE INDEX calendars_shrunk ON public.calendars USING btree (shrunk_since) WHE
 CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id, environment, channel_id) WHERE (channel_id IS NOT NULL);
 
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, variant, storage_policy, created_at) WHERE (event_key IS NOT NULL);
+
+CREATE INDEX channels_deleted ON public.channels USING btree (changed_at) WHERE (state = 'deleted'::public.channel_state);
 
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
@@ -1366,6 +1414,8 @@ CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((en
 
 CREATE INDEX events_opening ON public.events USING btree (channels_open_at) WHERE ((channels_open_at IS NOT NULL) AND (ended_at IS NULL) AND (cancelled_at IS NULL));
 
+CREATE INDEX events_over ON public.events USING btree (GREATEST(ended_at, cancelled_at, starts_at, ends_at)) WHERE ((ended_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
+
 CREATE INDEX follows_by_topic ON public.follows USING btree (app, topic, installation);
 
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (accepted_at);
@@ -1377,6 +1427,8 @@ CREATE INDEX lanes_by_channel ON public.lanes USING btree (channel) WHERE (chann
 CREATE UNIQUE INDEX lanes_by_token ON public.lanes USING btree (bundle_id, environment, token) WHERE (token IS NOT NULL);
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX lanes_left ON public.lanes USING btree (closed_at) WHERE ((closed_at IS NOT NULL) AND (channel IS NULL) AND (kind = 'channel'::public.lane_kind));
 
 CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 

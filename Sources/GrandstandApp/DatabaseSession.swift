@@ -173,12 +173,12 @@ package struct DatabaseSession: Sendable {
 
     private func requireCurrentSchema() async throws {
         switch try await Migrator(pool).status() {
-        case .current: return
+        case .current, .newer: return
         case .behind(let names):
             throw StartError(
                 "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
                     + "run `grandstand migrate` with the same DATABASE_URL")
-        case .ahead(let version): throw MigrationRefusal.ahead(version: version)
+        case .ahead(let version, let least): throw MigrationRefusal.ahead(version: version, least: least)
         case .changed(let name): throw MigrationRefusal.changed(name: name)
         }
     }

@@ -29,9 +29,9 @@ extension Readiness {
             }
             if isReadOnly { return unreachable }
             switch status {
-            case .current: return nil
+            case .current, .newer: return nil
             case .behind(let names): return "migrations are missing: \(names)"
-            case .ahead(let version): return "the database has migration \(version), newer than this binary"
+            case .ahead(let version, let least): return "\(MigrationRefusal.ahead(version: version, least: least))"
             case .changed(let name): return "migration \(name) was changed"
             }
         } catch {

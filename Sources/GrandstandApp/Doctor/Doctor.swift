@@ -117,13 +117,20 @@ package struct Doctor: Sendable {
     private static func migrations(_ status: Migrator.Status) -> DoctorCheck {
         switch status {
         case .current: DoctorCheck("migrations", .ok, "the schema is this binary's")
+        case .newer(let version):
+            DoctorCheck(
+                "migrations", .ok,
+                "the database has migration \(version), which this binary does not know and may do without"
+            )
         case .behind(let names):
             DoctorCheck(
                 "migrations", .failed, "missing: \(names.joined(separator: ", "))",
                 next: "run `grandstand migrate` with the same settings")
-        case .ahead(let version):
+        case .ahead(let version, let least):
             DoctorCheck(
-                "migrations", .failed, "the database has migration \(version), which this binary does not know",
+                "migrations", .failed,
+                "the database has migration \(version), which this binary does not know"
+                    + (least.map { ", and is for builds that know migration \($0)" } ?? ""),
                 next: "run a newer grandstand")
         case .changed(let name):
             DoctorCheck(

@@ -66,8 +66,12 @@ struct ServerLoops: Sendable {
                     lease: Self.laneLease, drain: configuration.drain),
                 now: now, mayClaim: mayClaim, logger: logger)
         }
-        func janitor(_ history: any PrunableStore, keep: TimeInterval, of things: String) -> Janitor {
-            Janitor(history: history, settings: .init(keep: keep, of: things), now: now, logger: logger)
+        func janitor(
+            _ history: any PrunableStore, keep: TimeInterval, of things: String, step: Int = 500
+        ) -> Janitor {
+            var settings = Janitor.Settings(keep: keep, of: things)
+            settings.step = step
+            return Janitor(history: history, settings: settings, now: now, logger: logger)
         }
         members =
             [
@@ -79,6 +83,22 @@ struct ServerLoops: Sendable {
                 Member(nil, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
                 Member(.dispatch, janitor(stores.history, keep: configuration.history, of: "broadcasts"), "janitor"),
+                // An event has a score of rows besides its messages.
+                Member(
+                    .dispatch, janitor(stores.eventHistory, keep: configuration.history, of: "events", step: 50),
+                    "janitor of events"),
+                Member(
+                    .dispatch, janitor(stores.channelHistory, keep: configuration.history, of: "channels", step: 100),
+                    "janitor of channels"),
+                Member(
+                    .dispatch, janitor(stores.laneHistory, keep: configuration.history, of: "lanes"),
+                    "janitor of lanes"),
+                Member(
+                    .dispatch, janitor(stores.keyHistory, keep: configuration.audit, of: "keys"), "janitor of keys"),
+                Member(
+                    .dispatch,
+                    janitor(stores.auditHistory, keep: configuration.audit, of: "audit entries", step: 5_000),
+                    "janitor of the audit log"),
                 Member(
                     .dispatch,
                     janitor(stores.idempotency, keep: PostgresIdempotencyStore.lifetime, of: "kept answers"),

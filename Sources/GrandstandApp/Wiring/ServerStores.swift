@@ -25,6 +25,11 @@ struct ServerStores: Sendable {
     let idempotency: PostgresIdempotencyStore
     let auditLog: PostgresAuditLog
     let history: PostgresHistory
+    let eventHistory: PostgresLedgerHistory
+    let channelHistory: PostgresLedgerHistory
+    let laneHistory: PostgresLedgerHistory
+    let keyHistory: PostgresLedgerHistory
+    let auditHistory: PostgresAuditHistory
     let webhooks: PostgresWebhookStore
     let webhookOutbox: PostgresWebhookOutbox
     let webhookHistory: PostgresWebhookHistory
@@ -70,6 +75,11 @@ struct ServerStores: Sendable {
         idempotency = PostgresIdempotencyStore(bulkSessions)
         auditLog = PostgresAuditLog(store)
         history = PostgresHistory(store)
+        eventHistory = PostgresLedgerHistory(store, .events)
+        channelHistory = PostgresLedgerHistory(store, .channels)
+        laneHistory = PostgresLedgerHistory(store, .lanes)
+        keyHistory = PostgresLedgerHistory(store, .keys)
+        auditHistory = PostgresAuditHistory(store, now: resources.now)
         webhooks = PostgresWebhookStore(store)
         webhookOutbox = PostgresWebhookOutbox(store)
         webhookHistory = PostgresWebhookHistory(store)
