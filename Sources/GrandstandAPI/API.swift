@@ -41,6 +41,8 @@ package struct API: Sendable {
         package var tenure: ChannelTenure
         /// What is served for people beside the API; `nil`: nothing.
         package var pages: MountedPages?
+        /// Of the operations with a key, only lookups are carried out.
+        package var onlyLookups: Bool
         package var now: @Sendable () -> Date
 
         package init(
@@ -55,7 +57,7 @@ package struct API: Sendable {
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
-            pages: MountedPages? = nil, now: @escaping @Sendable () -> Date
+            pages: MountedPages? = nil, onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
             self.channels = channels
@@ -84,6 +86,7 @@ package struct API: Sendable {
             self.readiness = readiness
             self.tenure = tenure
             self.pages = pages
+            self.onlyLookups = onlyLookups
             self.now = now
         }
     }
@@ -131,7 +134,7 @@ package struct API: Sendable {
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
-        return router(all, pages: dependencies.pages).buildResponder()
+        return router(all, pages: dependencies.onlyLookups ? nil : dependencies.pages).buildResponder()
     }
 
     /// What answers probes and asks for metrics on a port of their own.
@@ -201,6 +204,19 @@ package struct API: Sendable {
             KeyRoutes(ledger: d.access.ledger, now: d.now).routes,
             ContractRoutes().routes,
         ]
-        return RouteTable(routes: groups.flatMap(\.self))
+        let routes = groups.flatMap(\.self)
+        return RouteTable(routes: d.onlyLookups ? routes.map(\.onlyLookups) : routes)
+    }
+}
+
+extension Route {
+    /// The same for a process that answers lookups alone: what is another's to do is refused, and nothing is stored of it.
+    fileprivate var onlyLookups: Route {
+        guard access != LookupRoutes.access, access != .open else { return self }
+        return Route(method, path, access, query: query, bodyLimit: bodyLimit, keepsAnswers: false) { _, _ in
+            throw Problem(
+                .storeUnavailable,
+                "This server answers lookups only (GRANDSTAND_ROLES=lookup). Ask one with the role api.")
+        }
     }
 }

@@ -34,7 +34,15 @@ package struct Configuration: Sendable {
         case dispatch
         /// Makes, retires and reconciles channels.
         case reconcile
+        /// Of the API lookups alone. A process that does nothing else never writes, so a standby will do.
+        case lookup
+
+        /// Those that together do everything.
+        package static let all: Set<Role> = [.api, .dispatch, .reconcile]
     }
+
+    /// Whether this process only reads.
+    package var onlyReads: Bool { roles == [.lookup] }
 
     package var database: DatabaseSource
     package var roles: Set<Role>
@@ -164,7 +172,10 @@ extension Configuration {
         receiptSampling = ReceiptSampling(
             share: try settings.number("GRANDSTAND_RECEIPT_SHARE", in: 0...1, of: "parts of one") ?? 0.01)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
-        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
+        if roles == [.lookup], settings["DATABASE_URL"] == nil {
+            throw ConfigurationError("DATABASE_URL", "is needed with GRANDSTAND_ROLES=lookup, which only reads")
+        }
         webhookNetworks = NetworkGuard(
             allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
             allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)

@@ -32,13 +32,16 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
     ///
-    /// - Parameter sharing: an embedded database that another process runs is used beside it: for commands.
+    /// - Parameters:
+    ///   - sharing: an embedded database that another process runs is used beside it: for commands.
+    ///   - onlyReads: nothing can be written, and a standby will do.
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
     package static func open(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false, logger: Logger
     ) async throws -> DatabaseSession {
-        let session = try await connect(source, sharing: sharing, logger: logger)
+        let session = try await connect(source, sharing: sharing, onlyReads: onlyReads, logger: logger)
         do {
+            try await session.requireOwnSessions()
             if session.cluster != nil {
                 _ = try await session.migrate()
             } else {
@@ -53,11 +56,11 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false, logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, logger: logger)
+            return DatabaseSession(url: url, cluster: nil, onlyReads: onlyReads, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
@@ -73,25 +76,25 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    private init(url: String, cluster: PostgresCluster?, logger: Logger) {
+    private init(url: String, cluster: PostgresCluster?, onlyReads: Bool = false, logger: Logger) {
         let changes = LocalChanges()
-        pool = PostgresPool(configuration: .stores(connectionString: url, changes: changes), logger: logger)
-        lookupPool = PostgresPool(
-            configuration: .stores(connectionString: url, connections: 3, changes: changes), logger: logger)
-        outboxPool = PostgresPool(
-            configuration: .outbox(
-                connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes), logger: logger)
-        bulkPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        func pool(_ configuration: PostgresConfiguration) -> PostgresPool {
+            var configuration = configuration
+            configuration.onlyReads = onlyReads
+            if onlyReads { configuration.mustWrite = false }
+            return PostgresPool(configuration: configuration, logger: logger)
+        }
+        self.pool = pool(.stores(connectionString: url, changes: changes))
+        lookupPool = pool(.stores(connectionString: url, connections: 3, changes: changes))
+        outboxPool = pool(
+            .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes))
+        bulkPool = pool(.outbox(connectionString: url, connections: 6, changes: changes))
         // A claim and a settlement for each environment, leases, and wake-ups.
-        dispatchPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        dispatchPool = pool(.outbox(connectionString: url, connections: 6, changes: changes))
         // A claim for each environment, and settlements, which may wait for each other.
-        startPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 4), logger: logger)
-        reportPool = PostgresPool(configuration: .stores(connectionString: url, connections: 2), logger: logger)
-        devicePool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: PostgresInstallationStore.connections),
-            logger: logger)
+        startPool = pool(.outbox(connectionString: url, connections: 4))
+        reportPool = pool(.stores(connectionString: url, connections: 2))
+        devicePool = pool(.outbox(connectionString: url, connections: PostgresInstallationStore.connections))
         self.changes = changes
         self.url = url
         self.cluster = cluster
@@ -140,6 +143,7 @@ package struct DatabaseSession: Sendable {
     /// Applies what is missing and returns the names.
     package func migrate() async throws -> [String] {
         do {
+            try await requireOwnSessions()
             return try await Migrator(pool).migrate()
         } catch {
             throw Self.explain(error)
@@ -169,6 +173,22 @@ package struct DatabaseSession: Sendable {
         await reportPool.close()
         await devicePool.close()
         await cluster?.stop()
+    }
+
+    /// Refuses a connection pooler that lends sessions transaction by transaction: it would work for a while.
+    ///
+    /// - Throws: `StartError`, also when the database does not answer.
+    package func requireOwnSessions() async throws {
+        guard cluster == nil else { return }
+        do {
+            guard try await pool.sharesSessions() else { return }
+        } catch {
+            throw Self.explain(error)
+        }
+        throw StartError(
+            "DATABASE_URL: the connection pooler there lends its sessions transaction by transaction; LISTEN, prepared "
+                + "statements and settings need sessions of their own: set `pool_mode = session` for this database and "
+                + "user in pgbouncer.ini, or name PostgreSQL itself")
     }
 
     private func requireCurrentSchema() async throws {

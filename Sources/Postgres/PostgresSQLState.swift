@@ -16,6 +16,7 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStr
     package static let invalidSQLStatementName = Self(rawValue: "26000")
     package static let serializationFailure = Self(rawValue: "40001")
     package static let deadlockDetected = Self(rawValue: "40P01")
+    package static let duplicatePreparedStatement = Self(rawValue: "42P05")
     package static let syntaxError = Self(rawValue: "42601")
     package static let undefinedTable = Self(rawValue: "42P01")
     package static let tooManyConnections = Self(rawValue: "53300")

@@ -38,7 +38,8 @@ struct LookupRoutes: Sendable {
         if wantsState ?? false, case .found? = answer {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             return try Self.response(
-                to: request, try await contents.answer(name), .confirmed, key, bundleID, environment, variant)
+                to: request, try await contents.answer(name), replica.freshnessOfDatabase(freshness), key, bundleID,
+                environment, variant)
         }
         return try Self.response(to: request, answer, freshness, key, bundleID, environment, variant)
     }

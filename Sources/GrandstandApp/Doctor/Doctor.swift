@@ -48,7 +48,8 @@ package struct Doctor: Sendable {
         _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         do {
-            let session = try await DatabaseSession.connect(configuration.database, logger: logger)
+            let session = try await DatabaseSession.connect(
+                configuration.database, onlyReads: configuration.onlyReads, logger: logger)
             let found = await databaseChecks(session, configuration, only: bundleID)
             await session.close()
             return found
@@ -62,6 +63,7 @@ package struct Doctor: Sendable {
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         let status: Migrator.Status
         do {
+            try await session.requireOwnSessions()
             status = try await Migrator(session.pool).status()
         } catch {
             return (Self.noDatabase("\(error)"), [])

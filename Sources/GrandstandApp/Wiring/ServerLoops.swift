@@ -9,14 +9,18 @@ internal import ServiceLifecycle
 
 /// What runs beside the listeners, each for the role that needs it.
 struct ServerLoops: Sendable {
-    /// A service, and the role without which it does not run; `nil`: it always runs.
+    /// A service, and the roles for one of which it runs; `nil`: it always runs.
     struct Member: Sendable {
-        let role: Configuration.Role?
+        let roles: Set<Configuration.Role>?
         let service: any Service
         let name: String
 
         init(_ role: Configuration.Role?, _ service: any Service, _ name: String) {
-            self.role = role
+            self.init(anyOf: role.map { [$0] }, service, name)
+        }
+
+        init(anyOf roles: Set<Configuration.Role>?, _ service: any Service, _ name: String) {
+            self.roles = roles
             self.service = service
             self.name = name
         }
@@ -72,11 +76,12 @@ struct ServerLoops: Sendable {
         members =
             [
                 Member(nil, resources.clock, "clock"),
-                Member(nil, UntilShutdown { await signals.run() }, "signals"),
-                Member(.api, UntilShutdown { await stores.keys.run() }, "keys"),
-                Member(.api, parts.lookups, "lookups"),
+                Member(anyOf: Configuration.Role.all, UntilShutdown { await signals.run() }, "signals"),
+                Member(anyOf: [.api, .lookup], UntilShutdown { await stores.keys.run() }, "keys"),
+                Member(anyOf: [.api, .lookup], parts.lookups, "lookups"),
                 Member(.reconcile, reconciler, "reconciler"),
-                Member(nil, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
+                Member(
+                    anyOf: Configuration.Role.all, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
                 Member(.dispatch, janitor(stores.history, keep: configuration.history, of: "broadcasts"), "janitor"),
                 Member(

@@ -25,8 +25,8 @@ struct ServerParts: Sendable {
         let apple = AppleAccess(configuration, resources, stores, logger: logger)
         let lookups = LookupReplica(
             source: stores.lookupSource, events: stores.lookupEvents, keys: stores.keys,
-            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
-        if configuration.roles.contains(.api) { resources.database.changes.follow { lookups.changed($0) } }
+            settings: .of(configuration), now: now, logger: logger)
+        if !configuration.onlyReads { resources.database.changes.follow { lookups.changed($0) } }
         views = LiveViews(
             store: stores.live, signals: stores.signals,
             settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
@@ -56,14 +56,17 @@ struct ServerParts: Sendable {
                 webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
                 installations: stores.installations, receipts: stores.installations,
                 receiptSampling: configuration.receiptSampling, views: views,
-                readiness: Self.readiness(resources, apple), tenure: configuration.tenure,
-                pages: .console(Self.console(configuration, resources, stores, apple)), now: now))
+                readiness: Self.readiness(configuration, resources, apple, lookups),
+                tenure: configuration.tenure,
+                pages: .console(Self.console(configuration, resources, stores, apple)),
+                onlyLookups: !configuration.roles.contains(.api), now: now))
     }
 
     /// At most a second old; after two seconds without an answer of the database it says so.
     private static func readiness(
-        _ resources: ServerResources, _ apple: AppleAccess
+        _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
+        if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
         let readiness = RecentValue(
             age: .seconds(1), timeout: .seconds(2), late: { Readiness.late(apple.gateway) },
             make: { await Readiness(of: resources.database, apple.gateway) })
@@ -80,6 +83,17 @@ struct ServerParts: Sendable {
                 gateway: apple.gateway, tenure: configuration.tenure, isSecure: configuration.tls != nil,
                 status: { $0.status }, now: resources.now),
             templates: resources.templates)
+    }
+}
+
+extension LookupReplica.Settings {
+    fileprivate static func of(_ configuration: Configuration) -> LookupReplica.Settings {
+        var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
+        guard configuration.onlyReads else { return settings }
+        settings.asksDatabase = false
+        // A commit twice a second, its way to a standby, and a look twice a second.
+        settings.grace = 3
+        return settings
     }
 }
 

@@ -37,7 +37,8 @@ struct ServerResources: Sendable {
         let webhookClient = try webhookClient(configuration, wallClock)
         try await probeAddresses(configuration)
         let metrics = ServerMetrics()
-        let database = try await DatabaseSession.open(configuration.database, logger: logger)
+        let database = try await DatabaseSession.open(
+            configuration.database, onlyReads: configuration.onlyReads, logger: logger)
         do {
             let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
             try refuseUnusable(clock)
@@ -65,7 +66,7 @@ struct ServerResources: Sendable {
     }
 
     private static func probeAddresses(_ configuration: Configuration) async throws {
-        if configuration.roles.contains(.api) {
+        if !configuration.roles.isDisjoint(with: [.api, .lookup]) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
         if let port = configuration.operationsPort {

@@ -16,7 +16,7 @@ struct ServerStores: Sendable {
     /// Leads acceptance to the dispatchers of this process.
     let departures: LocalDepartures
     let keys: CachedKeyStore
-    let lookupSource: PostgresLookupSource
+    let lookupSource: any LookupSource
     /// Events as lookups read them.
     let lookupEvents: PostgresEventStore
     let quirks: PostgresQuirkStore
@@ -62,7 +62,9 @@ struct ServerStores: Sendable {
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
-        lookupSource = PostgresLookupSource(lookupSessions)
+        lookupSource =
+            configuration.onlyReads
+            ? StandbyLookupSource(PostgresLookupSource(lookupSessions)) : PostgresLookupSource(lookupSessions)
         lookupEvents = PostgresEventStore(lookupSessions)
         quirks = PostgresQuirkStore(store)
         reconciliations = PostgresReconciliationStore(store)

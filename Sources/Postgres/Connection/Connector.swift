@@ -26,18 +26,29 @@ struct Connector: Sendable {
         return try result.get()
     }
 
+    /// What libpq is given: its own defaults wait for hours for a host that vanished without a word. A machine that lost
+    /// its power or its network is noticed within `silence` on every connection to it, whether a query waits for its
+    /// answer (keepalives) or cannot even be delivered (`tcp_user_timeout`, Linux).
+    var parameters: [(keyword: String, value: String)] {
+        let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
+        return [
+            ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
+            ("target_session_attrs", attributes),
+            ("keepalives_idle", "\(Self.silence - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "\(Self.silence * 1_000)"),
+            ("dbname", configuration.connectionString),
+            ("fallback_application_name", configuration.applicationName), ("client_encoding", "UTF8"),
+        ]
+    }
+
+    /// Seconds.
+    private static let silence = 5
+
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
         // Later keywords win: `dbname` takes a whole connection string (URI or keywords), which may set its own timeout.
-        let keywords = [
-            "connect_timeout", "target_session_attrs", "dbname", "fallback_application_name", "client_encoding",
-        ]
-        let timeout = max(2, configuration.connectTimeout.components.seconds)
-        let values = [
-            "\(timeout)", configuration.mustWrite ? "read-write" : "any", configuration.connectionString,
-            configuration.applicationName, "UTF8",
-        ]
-        let pointer = withCStrings(keywords) { keywords in
-            withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
+        let parameters = parameters
+        let pointer = withCStrings(parameters.map(\.keyword)) { keywords in
+            withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
         }
         guard let pointer else {
             return .failure(PostgresError(.connectionFailed, "libpq has no memory for a connection"))
@@ -46,7 +57,9 @@ struct Connector: Sendable {
         guard !connection.isBroken else {
             return .failure(PostgresError(.connectionFailed, connection.errorMessage))
         }
-        for (name, value) in configuration.sessionSettings.sorted(by: { $0.key < $1.key }) {
+        var settings = configuration.sessionSettings
+        if configuration.onlyReads { settings["default_transaction_read_only"] = "on" }
+        for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard set(name, to: value, on: pointer) else {
                 return .failure(PostgresError(.connectionFailed, connection.errorMessage))
             }
