@@ -206,6 +206,11 @@ let package = Package(
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
+        // A match day through replicas that are killed by turns: scripts/matchday.
+        .executableTarget(
+            name: "MatchDay",
+            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "Postgres", argumentParser, log],
+            path: "Tests/MatchDay", swiftSettings: settings),
         // The ports as values that tests make of functions.
         .target(
             name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
