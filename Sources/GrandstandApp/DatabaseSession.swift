@@ -107,6 +107,16 @@ package struct DatabaseSession: Sendable {
         }
     }
 
+    /// Seconds since the last commit that a standby has; `nil`: it is none, or cannot say.
+    package func standbyAge() async throws -> Double? {
+        let rows = try await pool.query(
+            """
+            select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as age
+            where pg_is_in_recovery()
+            """)
+        return try rows.first?.decode(Double?.self, "age")
+    }
+
     /// The database's time, for commands.
     package func now() async throws -> Date {
         do {

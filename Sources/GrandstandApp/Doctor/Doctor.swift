@@ -68,7 +68,7 @@ package struct Doctor: Sendable {
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        let checks = [DoctorCheck("database", .ok, "answers"), await clock(session), Self.migrations(status)]
+        let checks = [await Self.database(session), await clock(session), Self.migrations(status)]
         guard status == .current else {
             return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
         }
@@ -104,6 +104,18 @@ package struct Doctor: Sendable {
                 name, .failed, words,
                 next: "set both machines' clocks by NTP: `serve` does not start, and one that runs claims nothing")
         }
+    }
+
+    /// Whether it is a primary; how far behind one that is a standby is, by what lookups there go by.
+    private static func database(_ session: DatabaseSession) async -> DoctorCheck {
+        guard let age = (try? await session.standbyAge()).flatMap(\.self) else {
+            return DoctorCheck("database", .ok, "answers")
+        }
+        let words = "answers; it is a standby, and has what its primary had \(Int(age)) s ago"
+        guard age > 10 else { return DoctorCheck("database", .ok, words) }
+        return DoctorCheck(
+            "database", .warning, words,
+            next: "see pg_stat_wal_receiver there and pg_stat_replication at its primary, if that still runs")
     }
 
     private static func noDatabase(_ why: String) -> [DoctorCheck] {

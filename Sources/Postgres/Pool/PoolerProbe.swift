@@ -10,6 +10,8 @@ extension PostgresPool {
     ///
     /// - Throws: `PostgresError` when no connection can be made.
     package func sharesSessions() async throws -> Bool {
+        // Waits for a server that is just starting, as whoever asks something does.
+        try await withConnection { _ in }
         let first = try await probe()
         do {
             // Who speaks to PostgreSQL itself was told its process's number.
