@@ -182,7 +182,7 @@ let package = Package(
                 "APNsWire", "HTTP2", "JSONSyntax", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
-        .target(name: "GrandstandClient", swiftSettings: settings),
+        .target(name: "GrandstandClient", dependencies: ["JSONSyntax"], swiftSettings: settings),
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
@@ -261,6 +261,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "GrandstandClientTests", dependencies: ["GrandstandClient", "JSONSyntax"], swiftSettings: settings),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
@@ -288,6 +290,21 @@ let package = Package(
     ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]
 )
+
+/// Whether an app depends on this package: SwiftPM then reads the manifest out of a repository, which it sees as "/", or
+/// out of a folder `checkouts`. Who keeps a clone of their own in a folder of that name sets GRANDSTAND_WHOLE=1.
+let isDependency =
+    Context.environment["GRANDSTAND_WHOLE"] != "1"
+    && (Context.packageDirectory == "/"
+        || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts")
+
+// An app builds the client and resolves none of the server's packages (scripts/check-dependency shows it).
+if isDependency {
+    let client: Set = ["JSONSyntax", "GrandstandClient", "GrandstandLiveActivities"]
+    package.targets.removeAll { !client.contains($0.name) }
+    package.products.removeAll { $0.name == "grandstand" }
+    package.dependencies = []
+}
 
 // The sanitizers build everything anew: then the HTTP/2 targets alone (`make sanitize`).
 if Context.environment["GRANDSTAND_ONLY_HTTP2"] == "1" {
