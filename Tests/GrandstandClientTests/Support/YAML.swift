@@ -4,7 +4,12 @@ internal import Foundation
 enum YAML {
     case text(String)
     case list([YAML])
-    case map([(name: String, value: YAML)])
+    case map([Member])
+
+    struct Member {
+        let name: String
+        let value: YAML
+    }
 
     init(_ document: String) {
         var reader = Reader(document)
@@ -17,7 +22,7 @@ enum YAML {
     }
 
     var members: [(name: String, value: YAML)] {
-        if case .map(let members) = self { members } else { [] }
+        if case .map(let members) = self { members.map { ($0.name, $0.value) } } else { [] }
     }
 
     var elements: [YAML] {
@@ -63,18 +68,18 @@ enum YAML {
         }
 
         private mutating func map(_ indent: Int) -> YAML {
-            var members: [(name: String, value: YAML)] = []
+            var members: [Member] = []
             while let line = lines.first, line.indent == indent, let (name, rest) = Self.name(of: line.text) {
                 lines.removeFirst()
                 if rest.isEmpty {
                     // A list may stand as far left as its name.
                     let isList = lines.first.map { $0.indent == indent && $0.text.hasPrefix("- ") } ?? false
-                    members.append((name, block(isList ? indent : indent + 1)))
+                    members.append(Member(name: name, value: block(isList ? indent : indent + 1)))
                 } else if rest.hasPrefix("|") || rest.hasPrefix(">") {
                     while let line = lines.first, line.indent > indent { lines.removeFirst() }
-                    members.append((name, .text("")))
+                    members.append(Member(name: name, value: .text("")))
                 } else {
-                    members.append((name, Self.flow(rest)))
+                    members.append(Member(name: name, value: Self.flow(rest)))
                 }
             }
             return .map(members)
@@ -103,12 +108,12 @@ enum YAML {
             switch rest.first {
             case "{":
                 rest.removeFirst()
-                var members: [(name: String, value: YAML)] = []
+                var members: [Member] = []
                 while let first = rest.first, first != "}" {
                     let start = rest.startIndex
                     let name = value(&rest, isInside: true).string ?? ""
                     if rest.hasPrefix(":") { rest.removeFirst() }
-                    members.append((name, value(&rest, isInside: true)))
+                    members.append(Member(name: name, value: value(&rest, isInside: true)))
                     rest = rest.drop { $0 == " " || $0 == "," }
                     precondition(rest.startIndex > start, "this is no YAML that tests read: \(rest)")
                 }
