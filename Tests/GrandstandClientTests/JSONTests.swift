@@ -41,6 +41,17 @@ struct JSONTests {
         #expect(try raw.decode(Score.self, decoder: decoder).home == 1)
     }
 
+    @Test func `the same value is the same bytes, each time`() throws {
+        struct State: Encodable {
+            var a = 1, b = 2, c = 3, d = 4, e = 5, f = 6
+        }
+        let texts = try (0..<20).map { _ in
+            let raw = try RawJSON(State())
+            return try ClientJSON.write(GrandstandClient.BroadcastDraft(event: .update, contentState: raw, priority: 5))
+        }
+        #expect(Set(texts).count == 1)
+    }
+
     @Test func `elsewhere raw JSON is a value as any`() throws {
         let raw = try RawJSON(json: #"{"a": [1, 2.5, null, true, "x"]}"#)
         let bytes = try JSONEncoder().encode(["raw": raw])

@@ -2,14 +2,22 @@ internal import Foundation
 
 /// JSON as the API writes and reads it.
 enum JSONText {
-    /// A body of the API's: RFC 3339 times, and each `RawJSON` in it byte for byte.
+    /// A body of the API's: RFC 3339 times, and each `RawJSON` in it byte for byte. The same value is the same bytes, which
+    /// an `Idempotency-Key` is compared by.
     static func body(_ value: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
+        let encoder = stableEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
             try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         }
         return try encode(value, with: encoder)
+    }
+
+    /// Members stand in the order of their names; otherwise each encoding would have another order.
+    static func stableEncoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return encoder
     }
 
     /// A value as this encoder writes it, and each `RawJSON` in it byte for byte.

@@ -10,10 +10,11 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
 
     /// A value's JSON.
     ///
-    /// - Parameter encoder: how dates and so on are written; the app's decoder has to agree with it.
+    /// - Parameter encoder: how dates and so on are written; the app's decoder has to agree with it. Without one, members
+    ///   stand in the order of their names, so that the same value is the same bytes.
     /// - Throws: what the value's encoding throws.
-    public init(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
-        bytes = try JSONText.encode(value, with: encoder)
+    public init(_ value: some Encodable, encoder: JSONEncoder? = nil) throws {
+        bytes = try JSONText.encode(value, with: encoder ?? JSONText.stableEncoder())
     }
 
     /// A text that is JSON already.
