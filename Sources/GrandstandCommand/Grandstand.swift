@@ -13,25 +13,25 @@ struct GrandstandTool: AsyncParsableCommand {
             """,
         groupedSubcommands: [
             CommandGroup(
-                name: "The server",
+                name: "Server",
                 subcommands: [
                     ServeCommand.self, MigrateCommand.self, KeysCommand.self, DoctorCommand.self, RehearseCommand.self,
                 ]),
-            CommandGroup(name: "Without Apple", subcommands: [DemoCommand.self, SimulatorCommand.self]),
+            CommandGroup(name: "Trial", subcommands: [DemoCommand.self, SimulatorCommand.self]),
             CommandGroup(
-                name: "Organise, on a running server",
+                name: "Organising",
                 subcommands: [
                     EventCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
                     CalendarCommand.self, PushCommand.self,
                 ]),
             CommandGroup(
-                name: "Operate a running server",
+                name: "Operating",
                 subcommands: [
                     AppCommand.self, ChannelCommand.self, QuotaCommand.self, ReconcileCommand.self,
                     ReconciliationCommand.self, WebhookCommand.self, AuditCommand.self, KeyCommand.self,
                     ServerCommand.self,
                 ]),
             CommandGroup(
-                name: "As an app", subcommands: [LookupCommand.self, InstallationCommand.self]),
+                name: "App", subcommands: [LookupCommand.self, InstallationCommand.self]),
         ])
 }
