@@ -47,12 +47,13 @@ fuzz: setup ## server bytes against the HTTP/2 client's session for FUZZ_SECONDS
 soak: setup ## random faults between the client and APNs for SOAK_SECONDS=600
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
-lint: ## check format and imports
-	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
+lint: ## check format, imports, and what only Xcode builds
+	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 	scripts/check-imports
+	scripts/check-examples
 
 format: ## format every Swift file in place
-	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
+	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 
 migrations: setup ## after a change in migrations/: write schema.sql anew
 	scripts/check-migrations --write

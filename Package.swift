@@ -89,6 +89,7 @@ let package = Package(
     products: [
         .executable(name: "grandstand", targets: ["GrandstandCommand"]),
         .library(name: "GrandstandClient", targets: ["GrandstandClient"]),
+        .library(name: "GrandstandLiveActivities", targets: ["GrandstandLiveActivities"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -183,6 +184,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "GrandstandClient", swiftSettings: settings),
+        .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
@@ -260,12 +262,22 @@ let package = Package(
                 "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", asn1, crypto, log, nioSSL, x509,
             ],
             swiftSettings: settings),
+        // A phone for tests: host, server and network, time, disk and keychain.
+        .target(
+            name: "PhoneFakes", dependencies: ["GrandstandLiveActivities"], path: "Tests/PhoneFakes",
+            swiftSettings: settings),
+        // What the example's app and its widget extension share, as far as it needs no framework of Apple's.
+        .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandLiveActivitiesTests",
+            dependencies: ["GrandstandLiveActivities", "PhoneFakes", "StadiumShared"], swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandApp",
-                "GrandstandClient", "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", "Postgres",
+                "GrandstandClient", "GrandstandCommand", "GrandstandLiveActivities", "GrandstandStore",
+                "GrandstandTestKit", "HTTP2", "PhoneFakes", "Postgres",
                 crypto, log,
             ],
             swiftSettings: settings),
