@@ -50,14 +50,17 @@ extension LiveActivities {
         return attempt
     }
 
-    private func tryOnce(_ wanted: WantedStart) async -> Result<ShowResult, LiveActivitiesError> {
-        // The app may have been ended after the start and before it was noted, or a push may have been faster.
+    /// The activity, where it is there already: the app may have been ended after the start and before it was noted, and a
+    /// push or another launch may have been faster.
+    private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
         let condition = await host.condition()
         self.condition = condition
-        if let there = condition.activities.first(where: { wanted.isOf($0) && $0.state.isLive }) {
-            return note(there, of: wanted)
-        }
-        guard condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
+        return condition.activities.first { wanted.isOf($0) && $0.state.isLive }
+    }
+
+    private func tryOnce(_ wanted: WantedStart) async -> Result<ShowResult, LiveActivitiesError> {
+        if let there = await existing(wanted) { return note(there, of: wanted) }
+        guard let condition, condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
         switch await server.lookup(wanted.eventKey) {
         case .found(let channelID, let content):
             let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token
@@ -84,6 +87,9 @@ extension LiveActivities {
     private func begin(
         _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?
     ) async -> Result<ShowResult, LiveActivitiesError> {
+        // The lookup may have taken long.
+        if let there = await existing(wanted) { return note(there, of: wanted) }
+        guard !Task.isCancelled else { return .success(.waiting) }
         do {
             var snapshot = try await host.start(wanted, by: delivery, contentState: content)
             if case .channel(let id) = delivery { snapshot.channelID = id }

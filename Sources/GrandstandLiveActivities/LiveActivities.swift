@@ -72,6 +72,7 @@ public actor LiveActivities {
     /// Ends watching and uploading, as a kill would.
     package func stop() {
         for task in running { task.cancel() }
+        for attempt in attempts.values { attempt.cancel() }
         wake()
     }
 

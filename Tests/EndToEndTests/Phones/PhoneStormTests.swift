@@ -86,10 +86,12 @@ struct PhoneStormTests {
                     app: Self.app, installationId: credential.installation.uuidString.lowercased(),
                     secret: credential.secret)))
         #expect(known.topics.sorted() == status.topics, "seed \(seed)")
-        #expect(known.systemVersion == condition.systemVersion, "seed \(seed)")
+        #expect(condition.systemVersion.hasPrefix(known.systemVersion), "seed \(seed)")
         let endings = condition.startTokens.mapValues { String($0.suffix(6)) }
         #expect(known.startTokens.count == endings.count, "seed \(seed)")
-        for token in known.startTokens { #expect(endings[token.attributesType] == token.token, "seed \(seed)") }
+        for token in known.startTokens {
+            #expect(endings[token.attributesType].map { token.token.hasSuffix($0) } == true, "seed \(seed)")
+        }
         let shown = Dictionary(known.activities.map { ($0.activityId, $0) }) { first, _ in first }
         for card in condition.activities {
             #expect(shown[card.id]?.eventKey == card.eventKey, "seed \(seed)")

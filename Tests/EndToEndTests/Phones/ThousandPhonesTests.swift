@@ -8,7 +8,7 @@ internal import Testing
 /// What the cache and entity tags save, counted at the server's door. `GRANDSTAND_PHONES=1000` for docs/benchmarks.md.
 @Suite(.timeLimit(.minutes(5)))
 struct ThousandPhonesTests {
-    private static let phones = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 50
+    private static let phones = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 20
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
 
     /// Seconds after the first when the app is opened again: at kick-off, twice around a goal, at half-time, at the end.
@@ -25,7 +25,7 @@ struct ThousandPhonesTests {
             let folder = try TemporaryFolder()
             let (without, with) = (Counted(), Counted())
             for (door, isCached) in [(without, false), (with, true)] {
-                try await withThrowingTaskGroup { group in
+                try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<Self.phones {
                         let cache = AnswerCache(
                             folder: URL(fileURLWithPath: folder.path).appendingPathComponent("\(number)"))
