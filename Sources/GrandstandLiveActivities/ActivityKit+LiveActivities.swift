@@ -90,11 +90,14 @@
             let permissions = ActivityAuthorizationInfo()
             var hasChannels = false
             if #available(iOS 18, *) { hasChannels = true }
+            var schedules = false
+            if #available(iOS 26, *) { schedules = true }
             var condition = HostCondition(
                 systemVersion: "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)",
                 appVersion: appVersion, locale: Locale.preferredLanguages.first,
                 timeZone: TimeZone.current.identifier, liveActivitiesEnabled: permissions.areActivitiesEnabled,
                 frequentPushesEnabled: permissions.frequentPushesEnabled, hasChannels: hasChannels,
+                schedules: schedules,
                 types: Set(types.map(\.name)))
             for type in types {
                 condition.startTokens[type.name] = type.startToken()?.hex

@@ -28,13 +28,21 @@ extension LiveActivities {
     func dueStart() -> WantedStart? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         let now = time.now
-        return record.wanted.first { (startBackoffs[$0.name]?.notBefore ?? now) <= now && attempts[$0.name] == nil }
+        return record.wanted.first {
+            (startBackoffs[$0.name]?.notBefore ?? now) <= now && attempts[$0.name] == nil && !isTooEarly($0)
+        }
     }
 
     /// When the next one is.
     var nextStart: Duration? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
-        return record.wanted.compactMap { startBackoffs[$0.name]?.notBefore }.min()
+        return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
+    }
+
+    /// Before iOS 26 nothing can be scheduled: it is tried when the app comes to the front after the date.
+    private func isTooEarly(_ wanted: WantedStart) -> Bool {
+        guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
+        return startsAt > time.date
     }
 
     /// Tries to show an activity, once.
@@ -61,6 +69,7 @@ extension LiveActivities {
     private func tryOnce(_ wanted: WantedStart) async -> Result<ShowResult, LiveActivitiesError> {
         if let there = await existing(wanted) { return note(there, of: wanted) }
         guard let condition, condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
+        guard !isTooEarly(wanted) else { return .success(.waiting) }
         switch await server.lookup(wanted.eventKey) {
         case .found(let channelID, let content):
             let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token

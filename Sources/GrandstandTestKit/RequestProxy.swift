@@ -72,15 +72,22 @@ private final class ProxyHandler: ChannelInboundHandler {
             let headers = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
             let request = Receiver.Request(method: head.method.rawValue, target: head.uri, headers: headers, body: body)
             // Pipelined requests wait for each other in the pipeline that is configured above.
-            Task { [carry, channel = context.channel] in
-                await Self.answer(await carry(request), on: channel)
-            }
+            Self.pass(request, to: carry, from: context.channel)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    private static func answer(_ response: RequestProxy.Response?, on channel: any Channel) async {
+    private static func pass(
+        _ request: Receiver.Request, to carry: @escaping RequestProxy.Carry, from channel: any Channel
+    ) {
+        Task {
+            let response = await carry(request)
+            answer(response, on: channel)
+        }
+    }
+
+    private static func answer(_ response: RequestProxy.Response?, on channel: any Channel) {
         guard let response else { return channel.close(promise: nil) }
         var headers = HTTPHeaders(response.headers.map { ($0.key, $0.value) })
         if ![204, 304].contains(response.status) {

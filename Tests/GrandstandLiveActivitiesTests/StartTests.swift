@@ -135,6 +135,24 @@ struct StartTests {
         await app.stop()
     }
 
+    @Test func `where nothing can be scheduled, an activity waits for its date without a question`() async throws {
+        let time = TestTime()
+        let phone = Phone(host: FakeHost { $0.schedules = false }, time: time)
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found)
+        let app = await phone.launch()
+        let kickOff = time.date.addingTimeInterval(86_400)
+        #expect(try await app.show(Phone.match(startsAt: kickOff)) == .waiting)
+        await app.refresh()
+        await app.flush()
+        #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+        time.set(kickOff)
+        await app.refresh()
+        _ = await app.wait { $0.waitingFor.isEmpty }
+        #expect(phone.host.cards.count == 1)
+        await app.stop()
+    }
+
     @Test func `a scheduled activity is on the device at once and reported once it shows`() async throws {
         let phone = Phone()
         defer { phone.discard() }

@@ -5,11 +5,15 @@ internal import Synchronization
 /// A phone's time that passes while somebody sleeps, and only then: no test waits.
 package final class TestTime: PhoneTime {
     private let elapsed = Mutex(Duration.zero)
+    private let wallClock = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
 
     package init() {}
 
     package var now: Duration { elapsed.withLock { $0 } }
-    package var date: Date { Date(timeIntervalSince1970: 1_700_000_000) }
+    package var date: Date { wallClock.withLock { $0 } }
+
+    /// People set the clock.
+    package func set(_ date: Date) { wallClock.withLock { $0 = date } }
 
     package func sleep(until: Duration) async {
         // Others may have something to do first.

@@ -34,6 +34,8 @@ public struct HostCondition: Sendable, Hashable {
     public var frequentPushesEnabled: Bool
     /// Whether an activity may listen to a channel (iOS 18).
     public var hasChannels: Bool
+    /// Whether an activity may be scheduled (iOS 26).
+    public var schedules: Bool
     /// The types of attributes that the app has.
     public var types: Set<String>
     /// Start tokens in hex by type, as far as the system has given them.
@@ -45,6 +47,7 @@ public struct HostCondition: Sendable, Hashable {
     public init(
         systemVersion: String, appVersion: String? = nil, locale: String? = nil, timeZone: String? = nil,
         liveActivitiesEnabled: Bool = true, frequentPushesEnabled: Bool = true, hasChannels: Bool = true,
+        schedules: Bool = true,
         types: Set<String> = [], startTokens: [String: String] = [:], activities: [ActivitySnapshot] = []
     ) {
         self.systemVersion = systemVersion
@@ -54,6 +57,7 @@ public struct HostCondition: Sendable, Hashable {
         self.liveActivitiesEnabled = liveActivitiesEnabled
         self.frequentPushesEnabled = frequentPushesEnabled
         self.hasChannels = hasChannels
+        self.schedules = schedules
         self.types = types
         self.startTokens = startTokens
         self.activities = activities
