@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test contract sanitize fuzz soak lint format migrations bench docker clean
+.PHONY: portable help setup build demo run test contract sanitize fuzz soak lint format migrations bench docker image deb sbom clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -71,6 +71,29 @@ bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C
 	docker compose -f docker/compose.yaml up --build
+
+ENGINE ?= $(firstword $(foreach name,docker podman buildah,$(shell command -v $(name))))
+IMAGE_FLAGS ?=
+# The other format has no health checks.
+IMAGE_FORMAT = $(if $(findstring docker,$(ENGINE)),,--format docker)
+# Nothing of git is in the context, so the image is told its version.
+image: ## the image "grandstand", by docker, podman or buildah (IMAGE_FLAGS="--target demo" for one with PostgreSQL)
+	@[ -n "$(ENGINE)" ] || { echo "image: none of docker, podman, buildah is here; apt-get install buildah" >&2; exit 1; }
+	$(ENGINE) build $(IMAGE_FORMAT) -f docker/Dockerfile -t grandstand --build-arg VERSION="$$(git describe --tags --always)" \
+		--build-arg REVISION="$$(git rev-parse HEAD)" $(IMAGE_FLAGS) .
+
+# A program that runs without a toolchain beside it. GRANDSTAND=<build> takes one that was built so already.
+RELEASE = swift build -c release --static-swift-stdlib $(SWIFT_FLAGS)
+PORTABLE = $(or $(GRANDSTAND),$$($(RELEASE) --show-bin-path)/grandstand)
+portable: setup
+	$(if $(GRANDSTAND),,$(RELEASE) --product grandstand)
+
+deb: portable ## .build/grandstand_VERSION_ARCH.deb, for the Debian this is (docs/operations.md)
+	scripts/deb "$(PORTABLE)"
+
+sbom: portable ## .build/grandstand.cdx.json: what is in the program and what it loads (CycloneDX)
+	scripts/sbom "$(PORTABLE)" >.build/grandstand.cdx.json
+	@echo .build/grandstand.cdx.json
 
 clean: ## remove what was built
 	rm -rf .build
