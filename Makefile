@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run test contract sanitize fuzz soak lint format migrations bench docker clean
+.PHONY: help setup build demo run watch portable test contract browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -24,12 +24,20 @@ demo: build ## the main job, seen: a match played to Apple's door and back, then
 run: build ## the same set-up, staying up, with a key and calls to try
 	@"$$($(SWIFT_BUILD) --show-bin-path)/grandstand" demo
 
+watch: build ## a match with an outage beside a real Prometheus: which alerts fire, and that they stop
+	@scripts/setup watch
+	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch
+
 test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 contract: build ## hold the server to openapi.yaml with CASES made-up requests (needs PyPI once)
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/contract-check $(or $(CASES),500)
+
+browser: build ## the console's match day in a headless Chromium, with pictures in .build/browser (needs PyPI once)
+	scripts/setup browser
+	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/browser-check
 
 sanitize: export GRANDSTAND_ONLY_HTTP2 = 1
 sanitize: export LSAN_OPTIONS = suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0
@@ -47,12 +55,13 @@ fuzz: setup ## server bytes against the HTTP/2 client's session for FUZZ_SECONDS
 soak: setup ## random faults between the client and APNs for SOAK_SECONDS=600
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
-lint: ## check format and imports
-	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
+lint: ## check format, imports, and what only Xcode builds
+	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 	scripts/check-imports
+	scripts/check-examples
 
 format: ## format every Swift file in place
-	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks migrations
+	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 
 migrations: setup ## after a change in migrations/: write schema.sql anew
 	scripts/check-migrations --write
@@ -71,6 +80,29 @@ bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C
 	docker compose -f docker/compose.yaml up --build
+
+ENGINE ?= $(firstword $(foreach name,docker podman buildah,$(shell command -v $(name))))
+IMAGE_FLAGS ?=
+# The other format has no health checks.
+IMAGE_FORMAT = $(if $(findstring docker,$(ENGINE)),,--format docker)
+# Nothing of git is in the context, so the image is told its version.
+image: ## the image "grandstand", by docker, podman or buildah (IMAGE_FLAGS="--target demo" for one with PostgreSQL)
+	@[ -n "$(ENGINE)" ] || { echo "image: none of docker, podman, buildah is here; apt-get install buildah" >&2; exit 1; }
+	$(ENGINE) build $(IMAGE_FORMAT) -f docker/Dockerfile -t grandstand --build-arg VERSION="$$(git describe --tags --always)" \
+		--build-arg REVISION="$$(git rev-parse HEAD)" $(IMAGE_FLAGS) .
+
+# A program that runs without a toolchain beside it. GRANDSTAND=<build> takes one that was built so already.
+RELEASE = swift build -c release --static-swift-stdlib $(SWIFT_FLAGS)
+PORTABLE = $(or $(GRANDSTAND),$$($(RELEASE) --show-bin-path)/grandstand)
+portable: setup
+	$(if $(GRANDSTAND),,$(RELEASE) --product grandstand)
+
+deb: portable ## .build/grandstand_VERSION_ARCH.deb, for the Debian this is (docs/operations.md)
+	scripts/deb "$(PORTABLE)"
+
+sbom: portable ## .build/grandstand.cdx.json: what is in the program and what it loads (CycloneDX)
+	scripts/sbom "$(PORTABLE)" >.build/grandstand.cdx.json
+	@echo .build/grandstand.cdx.json
 
 clean: ## remove what was built
 	rm -rf .build

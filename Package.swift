@@ -45,8 +45,11 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 
 /// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
 let consoleTemplates = [
-    "app", "apps", "audit", "channels", "command", "commands", "event", "events", "layout", "overview", "pager",
-    "problem", "reconciliation", "reconciliations", "sign-in", "time",
+    "app", "app-form", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "key",
+    "keys", "layout", "overview", "pager", "plot", "problem", "reconciliation", "reconciliations", "refused",
+    "secret", "sign-in", "time", "token", "webhook", "webhook-delivery", "webhook-form", "webhooks",
+    // What organisers work on.
+    "calendar", "composer", "faults", "new-calendar", "new-event", "question", "runs", "season",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
@@ -89,6 +92,7 @@ let package = Package(
     products: [
         .executable(name: "grandstand", targets: ["GrandstandCommand"]),
         .library(name: "GrandstandClient", targets: ["GrandstandClient"]),
+        .library(name: "GrandstandLiveActivities", targets: ["GrandstandLiveActivities"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -160,9 +164,9 @@ let package = Package(
             resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
             name: "GrandstandConsole",
-            dependencies: ["Grandstand", "APNsWire", httpTypes, hummingbird, log, mustache, nioCore],
+            dependencies: ["Grandstand", "APNsWire", crypto, httpTypes, hummingbird, log, mustache, nioCore],
             resources: consoleTemplates.map { .embedInCode("Templates/\($0).mustache") }
-                + [.embedInCode("Templates/style.css")],
+                + [.embedInCode("Templates/style.css"), .embedInCode("Templates/console.js")],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",
@@ -170,7 +174,8 @@ let package = Package(
                 "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI", "GrandstandConsole",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
                 "WebhookClient",
-                configuration, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1, nioPosix,
+                configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
+                nioPosix,
                 nioSSL, signals,
             ],
             swiftSettings: settings),
@@ -182,7 +187,8 @@ let package = Package(
                 "APNsWire", "HTTP2", "JSONSyntax", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
-        .target(name: "GrandstandClient", swiftSettings: settings),
+        .target(name: "GrandstandClient", dependencies: ["JSONSyntax"], swiftSettings: settings),
+        .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
@@ -206,6 +212,11 @@ let package = Package(
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
+        // A match day through replicas that are killed by turns: scripts/matchday.
+        .executableTarget(
+            name: "MatchDay",
+            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "Postgres", argumentParser, log],
+            path: "Tests/MatchDay", swiftSettings: settings),
         // The ports as values that tests make of functions.
         .target(
             name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
@@ -257,15 +268,29 @@ let package = Package(
         .testTarget(
             name: "GrandstandAppTests",
             dependencies: [
-                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", asn1, crypto, log, nioSSL, x509,
+                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", "PrometheusMetrics", asn1, crypto,
+                log,
+                nioSSL, x509,
             ],
             swiftSettings: settings),
+        // A phone for tests: host, server and network, time, disk and keychain.
+        .target(
+            name: "PhoneFakes", dependencies: ["GrandstandLiveActivities"], path: "Tests/PhoneFakes",
+            swiftSettings: settings),
+        // What the example's app and its widget extension share, as far as it needs no framework of Apple's.
+        .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandLiveActivitiesTests",
+            dependencies: ["GrandstandLiveActivities", "PhoneFakes", "StadiumShared"], swiftSettings: settings),
+        .testTarget(
+            name: "GrandstandClientTests", dependencies: ["GrandstandClient", "JSONSyntax"], swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
                 "GrandstandApp",
-                "GrandstandClient", "GrandstandCommand", "GrandstandStore", "GrandstandTestKit", "HTTP2", "Postgres",
+                "GrandstandClient", "GrandstandCommand", "GrandstandLiveActivities", "GrandstandStore",
+                "GrandstandTestKit", "HTTP2", "PhoneFakes", "Postgres",
                 crypto, log,
             ],
             swiftSettings: settings),
@@ -288,6 +313,21 @@ let package = Package(
     ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]
 )
+
+/// Whether an app depends on this package: SwiftPM then reads the manifest out of a repository, which it sees as "/", or
+/// out of a folder `checkouts`. Who keeps a clone of their own in a folder of that name sets GRANDSTAND_WHOLE=1.
+let isDependency =
+    Context.environment["GRANDSTAND_WHOLE"] != "1"
+    && (Context.packageDirectory == "/"
+        || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts")
+
+// An app builds the client and resolves none of the server's packages (scripts/check-dependency shows it).
+if isDependency {
+    let client: Set = ["JSONSyntax", "GrandstandClient", "GrandstandLiveActivities"]
+    package.targets.removeAll { !client.contains($0.name) }
+    package.products.removeAll { $0.name == "grandstand" }
+    package.dependencies = []
+}
 
 // The sanitizers build everything anew: then the HTTP/2 targets alone (`make sanitize`).
 if Context.environment["GRANDSTAND_ONLY_HTTP2"] == "1" {

@@ -48,7 +48,8 @@ CREATE TYPE public.audit_action AS ENUM (
     'broadcast.accepted',
     'broadcast.withdrawn',
     'push.accepted',
-    'push.withdrawn'
+    'push.withdrawn',
+    'audit.pruned'
 );
 
 CREATE TYPE public.broadcast_event AS ENUM (
@@ -204,6 +205,9 @@ CREATE FUNCTION public.forget_deliveries() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
+    if current_setting('grandstand.forgets_history', true) = 'on' then
+        return null;
+    end if;
     if exists (select from gone where kind <> 'token') then
         delete from deliveries where lane = any(array(select id from gone where kind <> 'token'));
     end if;
@@ -267,6 +271,33 @@ CREATE FUNCTION public.note_for_webhooks(topic public.webhook_topic, at timestam
     select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
 $$;
 
+CREATE FUNCTION public.prune_audit_log(before timestamp with time zone, most integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    pruned record;
+begin
+    if before > now() - interval '30 days' then
+        raise exception 'the audit log keeps 30 days at least' using errcode = 'restrict_violation';
+    end if;
+    perform set_config('grandstand.prunes_audit_log', pg_current_xact_id()::text, true);
+    with gone as (
+        delete from audit_log where id = any(array(
+            select a.id from audit_log a where a.at < prune_audit_log.before order by a.at limit most))
+        returning audit_log.at
+    )
+    select count(*) as entries, min(gone.at) as oldest, max(gone.at) as newest into pruned from gone;
+    perform set_config('grandstand.prunes_audit_log', '', true);
+    if pruned.entries > 0 then
+        insert into audit_log (at, actor, action, reason)
+        values (prune_audit_log.at, 'grandstand', 'audit.pruned', format('%s entries from %s to %s', pruned.entries,
+            to_char(pruned.oldest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            to_char(pruned.newest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
+    end if;
+    return pruned.entries;
+end
+$$;
+
 CREATE FUNCTION public.reach_of(bundle_id text, apps text[]) RETURNS text[]
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -277,6 +308,10 @@ CREATE FUNCTION public.refuse_change_of_audit_log() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
+    -- The function above, in this transaction; whoever sets this by hand means to.
+    if tg_op = 'DELETE' and current_setting('grandstand.prunes_audit_log', true) = pg_current_xact_id()::text then
+        return null;
+    end if;
     raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
 end
 $$;
@@ -527,9 +562,13 @@ CREATE TABLE public.apps (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     version bigint DEFAULT nextval('public.resource_versions'::regclass) NOT NULL,
+    preview_compact text,
+    preview_expanded text,
     CONSTRAINT apps_bundle_id_check CHECK ((bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'::text)),
     CONSTRAINT apps_channel_limit_check CHECK (((channel_limit >= 1) AND (channel_limit <= 10000))),
     CONSTRAINT apps_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9]{10}$'::text)),
+    CONSTRAINT apps_preview_compact_check CHECK (((octet_length(preview_compact) >= 1) AND (octet_length(preview_compact) <= 2000))),
+    CONSTRAINT apps_preview_expanded_check CHECK (((octet_length(preview_expanded) >= 1) AND (octet_length(preview_expanded) <= 2000))),
     CONSTRAINT apps_team_id_check CHECK ((team_id ~ '^[A-Za-z0-9]{10}$'::text))
 );
 
@@ -714,6 +753,14 @@ CREATE TABLE public.channels (
     CONSTRAINT channels_check1 CHECK (((state <> 'retiring'::public.channel_state) OR (retire_at IS NOT NULL))),
     CONSTRAINT channels_check2 CHECK (((called_at IS NULL) OR (state = 'creating'::public.channel_state))),
     CONSTRAINT channels_check3 CHECK (((doubted_at IS NULL) = (examine_at IS NULL)))
+);
+
+CREATE TABLE public.console_sessions (
+    id bytea NOT NULL,
+    key uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    CONSTRAINT console_sessions_id_check CHECK ((octet_length(id) = 32))
 );
 
 CREATE TABLE public.crowd_joins (
@@ -901,6 +948,12 @@ ALTER TABLE public.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.leases (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    leased_until timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.live_views (
     event_key text NOT NULL,
     replica uuid NOT NULL,
@@ -941,6 +994,24 @@ CREATE TABLE public.quota_levels (
     CONSTRAINT quota_levels_level_check CHECK ((level = ANY (ARRAY['ok'::text, 'warning'::text, 'critical'::text])))
 );
 
+CREATE TABLE public.quota_sample_times (
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.quota_samples (
+    bundle_id text NOT NULL,
+    environment public.environment NOT NULL,
+    step integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    used integer NOT NULL,
+    reserved integer NOT NULL,
+    peak integer NOT NULL,
+    channel_limit integer NOT NULL,
+    created integer NOT NULL,
+    deleted integer NOT NULL,
+    CONSTRAINT quota_samples_step_check CHECK ((step = ANY (ARRAY[300, 3600])))
+);
+
 CREATE TABLE public.receipts (
     event_key text NOT NULL,
     app integer NOT NULL,
@@ -958,6 +1029,12 @@ CREATE TABLE public.reconciliations (
     started_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone NOT NULL,
     report json NOT NULL
+);
+
+CREATE TABLE public.schema_compatibility (
+    is_only boolean DEFAULT true NOT NULL,
+    "least" integer NOT NULL,
+    CONSTRAINT schema_compatibility_is_only_check CHECK (is_only)
 );
 
 CREATE TABLE public.start_queue (
@@ -1196,6 +1273,9 @@ ALTER TABLE ONLY public.calendars
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.console_sessions
+    ADD CONSTRAINT console_sessions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.crowd_joins
     ADD CONSTRAINT crowd_joins_pkey PRIMARY KEY (activity);
 
@@ -1229,6 +1309,9 @@ ALTER TABLE ONLY public.installations
 ALTER TABLE ONLY public.lanes
     ADD CONSTRAINT lanes_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
 ALTER TABLE ONLY public.live_views
     ADD CONSTRAINT live_views_pkey PRIMARY KEY (event_key, replica);
 
@@ -1244,11 +1327,20 @@ ALTER TABLE ONLY public.quirks
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_pkey PRIMARY KEY (bundle_id, environment);
 
+ALTER TABLE ONLY public.quota_sample_times
+    ADD CONSTRAINT quota_sample_times_pkey PRIMARY KEY (at);
+
+ALTER TABLE ONLY public.quota_samples
+    ADD CONSTRAINT quota_samples_pkey PRIMARY KEY (bundle_id, environment, step, at);
+
 ALTER TABLE ONLY public.receipts
     ADD CONSTRAINT receipts_pkey PRIMARY KEY (event_key, app, installation, apns_timestamp);
 
 ALTER TABLE ONLY public.reconciliations
     ADD CONSTRAINT reconciliations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.schema_compatibility
+    ADD CONSTRAINT schema_compatibility_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE ONLY public.start_queue
     ADD CONSTRAINT start_queue_pkey PRIMARY KEY (installation, run);
@@ -1310,6 +1402,8 @@ CREATE INDEX activities_sampled ON public.activities USING btree (event_key, app
 
 CREATE INDEX api_keys_by_time ON public.api_keys USING btree (created_at DESC, id DESC);
 
+CREATE INDEX api_keys_over ON public.api_keys USING btree (LEAST(revoked_at, expires_at)) WHERE ((revoked_at IS NOT NULL) OR (expires_at IS NOT NULL));
+
 CREATE INDEX audiences_by_app ON public.audiences USING btree (bundle_id, environment, event_key);
 
 CREATE INDEX audit_log_by_app ON public.audit_log USING btree (bundle_id, id);
@@ -1338,6 +1432,8 @@ CREATE UNIQUE INDEX channels_apple_id ON public.channels USING btree (bundle_id,
 
 CREATE INDEX channels_by_event ON public.channels USING btree (event_key, bundle_id, environment, variant, storage_policy, created_at) WHERE (event_key IS NOT NULL);
 
+CREATE INDEX channels_deleted ON public.channels USING btree (changed_at) WHERE (state = 'deleted'::public.channel_state);
+
 CREATE INDEX channels_doubted ON public.channels USING btree (bundle_id, environment, examine_at) WHERE (examine_at IS NOT NULL);
 
 CREATE INDEX channels_due ON public.channels USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
@@ -1349,6 +1445,12 @@ CREATE INDEX channels_live ON public.channels USING btree (state, bundle_id, env
 CREATE UNIQUE INDEX channels_one_per_audience ON public.channels USING btree (event_key, bundle_id, environment, variant) WHERE ((event_key IS NOT NULL) AND (state = ANY (ARRAY['creating'::public.channel_state, 'active'::public.channel_state, 'failed'::public.channel_state, 'missing'::public.channel_state])));
 
 CREATE INDEX channels_unsettled ON public.channels USING btree (next_attempt_at) WHERE (called_at IS NOT NULL);
+
+CREATE INDEX console_sessions_by_key ON public.console_sessions USING btree (key);
+
+CREATE INDEX console_sessions_by_start ON public.console_sessions USING btree (started_at);
+
+CREATE INDEX console_sessions_by_use ON public.console_sessions USING btree (used_at);
 
 CREATE INDEX crowd_joins_due ON public.crowd_joins USING btree (due_at);
 
@@ -1366,6 +1468,8 @@ CREATE INDEX events_open_ended ON public.events USING btree (ends_at) WHERE ((en
 
 CREATE INDEX events_opening ON public.events USING btree (channels_open_at) WHERE ((channels_open_at IS NOT NULL) AND (ended_at IS NULL) AND (cancelled_at IS NULL));
 
+CREATE INDEX events_over ON public.events USING btree (GREATEST(ended_at, cancelled_at, starts_at, ends_at)) WHERE ((ended_at IS NOT NULL) OR (cancelled_at IS NOT NULL));
+
 CREATE INDEX follows_by_topic ON public.follows USING btree (app, topic, installation);
 
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (accepted_at);
@@ -1378,9 +1482,13 @@ CREATE UNIQUE INDEX lanes_by_token ON public.lanes USING btree (bundle_id, envir
 
 CREATE INDEX lanes_due ON public.lanes USING btree (environment, bundle_id, is_urgent, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX lanes_left ON public.lanes USING btree (closed_at) WHERE ((closed_at IS NOT NULL) AND (channel IS NULL) AND (kind = 'channel'::public.lane_kind));
+
 CREATE INDEX lanes_with_shards ON public.lanes USING btree (environment, shard_due_at) WHERE (shard_due_at IS NOT NULL);
 
 CREATE INDEX lookup_journal_by_time ON public.lookup_journal USING btree (at);
+
+CREATE INDEX quota_samples_by_age ON public.quota_samples USING btree (step, at);
 
 CREATE INDEX receipts_by_installation ON public.receipts USING btree (installation, event_key);
 
@@ -1399,6 +1507,8 @@ CREATE UNIQUE INDEX start_tokens_by_token ON public.start_tokens USING btree (ap
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook, next_attempt_at) WHERE (settled_at IS NULL);
 
 CREATE INDEX webhook_deliveries_listed ON public.webhook_deliveries USING btree (webhook, created_at DESC, id DESC);
+
+CREATE INDEX webhook_deliveries_waiting ON public.webhook_deliveries USING btree (created_at) WHERE (settled_at IS NULL);
 
 CREATE INDEX webhook_messages_by_time ON public.webhook_messages USING btree (created_at);
 
@@ -1508,6 +1618,9 @@ ALTER TABLE ONLY public.channels
 ALTER TABLE ONLY public.channels
     ADD CONSTRAINT channels_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE SET NULL;
 
+ALTER TABLE ONLY public.console_sessions
+    ADD CONSTRAINT console_sessions_key_fkey FOREIGN KEY (key) REFERENCES public.api_keys(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.crowd_joins
     ADD CONSTRAINT crowd_joins_activity_fkey FOREIGN KEY (activity) REFERENCES public.activities(id) ON DELETE CASCADE;
 
@@ -1540,6 +1653,9 @@ ALTER TABLE ONLY public.quirks
 
 ALTER TABLE ONLY public.quota_levels
     ADD CONSTRAINT quota_levels_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_samples
+    ADD CONSTRAINT quota_samples_bundle_id_environment_fkey FOREIGN KEY (bundle_id, environment) REFERENCES public.app_environments(bundle_id, environment) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.receipts
     ADD CONSTRAINT receipts_event_key_fkey FOREIGN KEY (event_key) REFERENCES public.events(key) ON DELETE CASCADE;

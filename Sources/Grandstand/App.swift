@@ -15,11 +15,14 @@ package struct App: Sendable, Hashable {
     package var updatedAt: Date
     /// Another one each time the app is written.
     package var version: Int
+    /// How the console shows what is sent to it; `nil`: as the JSON it is.
+    package var preview: AppPreview?
 
     package init(
         bundleID: BundleID, name: String, credentials: Credentials,
         overrides: [APNsEnvironment: Override] = [:], channelLimit: Int = APNsLimits.channels,
-        createdAt: Date = .distantPast, updatedAt: Date = .distantPast, version: Int = 0
+        createdAt: Date = .distantPast, updatedAt: Date = .distantPast, version: Int = 0,
+        preview: AppPreview? = nil
     ) {
         self.bundleID = bundleID
         self.name = name
@@ -29,6 +32,7 @@ package struct App: Sendable, Hashable {
         self.createdAt = createdAt
         self.updatedAt = updatedAt
         self.version = version
+        self.preview = preview
     }
 
     /// The team and the key that sign the provider tokens of an environment.

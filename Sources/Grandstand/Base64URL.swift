@@ -14,3 +14,15 @@ package enum Base64URL {
             })
     }
 }
+
+extension Base64URL {
+    /// What `text` was made of; `nil` for text that is none.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") }) else { return nil }
+        var standard = text.utf8.map { byte in
+            byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+        }
+        standard += Array(repeating: UInt8(ascii: "="), count: (4 - standard.count % 4) % 4)
+        return Data(base64Encoded: Data(standard)).map(Array.init)
+    }
+}

@@ -54,6 +54,8 @@ package struct Broadcast: Sendable, Hashable {
     package var warnings: [String]
     /// Who asked for it, as the audit log names its actors; `nil`: it was accepted before that was kept.
     package var by: String?
+    /// What was asked for, with what its event's defaults added; `nil`: it was not read.
+    package var request: BroadcastRequest?
 
     package init(
         id: UUID, eventKey: EventKey?, recipient: TokenAddress? = nil, event: BroadcastPayload.Event, acceptedAt: Date,
@@ -97,6 +99,15 @@ package struct Broadcast: Sendable, Hashable {
 
     package var state: State {
         State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
+    }
+
+    /// Milliseconds from its acceptance, or its `sendAt`, to Apple's last answer to one of its deliveries; `nil`: Apple said
+    /// nothing that settled it.
+    package func answerMilliseconds(of delivery: Delivery) -> Int? {
+        guard delivery.attempts > 0, delivery.state == .accepted || delivery.state == .rejected,
+            let settledAt = delivery.settledAt
+        else { return nil }
+        return max(0, Int((settledAt.timeIntervalSince(max(acceptedAt, sendAt ?? acceptedAt)) * 1_000).rounded()))
     }
 
     /// How many deliveries are in each state; states with none are left out.

@@ -58,6 +58,8 @@ package struct Delivery: Sendable, Hashable {
     package var reason: String?
     package var nextAttemptAt: Date?
     package var settledAt: Date?
+    /// Of one that is superseded: the broadcast that took its place, as far as that is known.
+    package var supersededBy: UUID?
 
     package init(
         counts: Counts? = nil, bundleID: BundleID, environment: APNsEnvironment, channelID: String?, state: State,

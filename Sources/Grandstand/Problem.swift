@@ -150,7 +150,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .reconciliationNotFound: "No such reconciliation"
             case .reconciliationRunning: "A reconciliation is running"
             case .staleInstallation: "A newer state of the installation is known"
-            case .storeUnavailable: "The database cannot be reached"
+            case .storeUnavailable: "The database cannot be used now"
             case .streamUnavailable: "No stream can be opened now"
             case .unauthenticated: "An API key is needed"
             case .unknownField: "The request has an unknown field"

@@ -10,6 +10,8 @@ package struct Quota: Sendable, Hashable {
     /// Of the channels that count.
     package var byStoragePolicy: [StoragePolicy: Int]
     package var forecast: Forecast
+    /// How the number of channels changes in the next thirty days.
+    package var course: [Forecast.Point]
     /// What Apple listed at the last reconciliation; `nil`: none was yet.
     package var apple: Listed?
     /// Channels Apple lists that the ledger does not know. They take places of Apple's 10,000, not of a lower limit.
@@ -35,7 +37,8 @@ package struct Quota: Sendable, Hashable {
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
-        byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, apple: Listed? = nil, unmanaged: Int = 0,
+        byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, course: [Forecast.Point] = [],
+        apple: Listed? = nil, unmanaged: Int = 0,
         reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false,
         tokensRefused: TokensRefused? = nil, shrunkCalendars: [CalendarShrunk] = []
     ) {
@@ -45,6 +48,7 @@ package struct Quota: Sendable, Hashable {
         self.byState = byState
         self.byStoragePolicy = byStoragePolicy
         self.forecast = forecast
+        self.course = course
         self.apple = apple
         self.unmanaged = unmanaged
         self.reconciliationAlarm = reconciliationAlarm

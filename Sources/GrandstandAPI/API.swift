@@ -26,6 +26,7 @@ package struct API: Sendable {
         /// What a reconciliation by hand may delete at most, and when.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
+        package var quotaHistory: any QuotaHistoryStore
         package var calendars: CalendarOperations
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
@@ -41,6 +42,8 @@ package struct API: Sendable {
         package var tenure: ChannelTenure
         /// What is served for people beside the API; `nil`: nothing.
         package var pages: MountedPages?
+        /// Of the operations with a key, only lookups are carried out.
+        package var onlyLookups: Bool
         package var now: @Sendable () -> Date
 
         package init(
@@ -51,11 +54,11 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
-            calendars: CalendarOperations,
+            quotaHistory: any QuotaHistoryStore, calendars: CalendarOperations,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
-            pages: MountedPages? = nil, now: @escaping @Sendable () -> Date
+            pages: MountedPages? = nil, onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
             self.channels = channels
@@ -74,6 +77,7 @@ package struct API: Sendable {
             self.reconciliationOperations = reconciliationOperations
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
+            self.quotaHistory = quotaHistory
             self.calendars = calendars
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
@@ -84,6 +88,7 @@ package struct API: Sendable {
             self.readiness = readiness
             self.tenure = tenure
             self.pages = pages
+            self.onlyLookups = onlyLookups
             self.now = now
         }
     }
@@ -131,7 +136,7 @@ package struct API: Sendable {
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
-        return router(all, pages: dependencies.pages).buildResponder()
+        return router(all, pages: dependencies.onlyLookups ? nil : dependencies.pages).buildResponder()
     }
 
     /// What answers probes and asks for metrics on a port of their own.
@@ -184,8 +189,9 @@ package struct API: Sendable {
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
-            LookupRoutes(replica: d.lookups, contents: d.contents).routes,
+            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics)).routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
+            QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,
             WebhookDeliveryRoutes(webhooks: d.webhooks, now: d.now).routes,
             InstallationRoutes(
@@ -201,6 +207,19 @@ package struct API: Sendable {
             KeyRoutes(ledger: d.access.ledger, now: d.now).routes,
             ContractRoutes().routes,
         ]
-        return RouteTable(routes: groups.flatMap(\.self))
+        let routes = groups.flatMap(\.self)
+        return RouteTable(routes: d.onlyLookups ? routes.map(\.onlyLookups) : routes)
+    }
+}
+
+extension Route {
+    /// The same for a process that answers lookups alone: what is another's to do is refused, and nothing is stored of it.
+    fileprivate var onlyLookups: Route {
+        guard access != LookupRoutes.access, access != .open else { return self }
+        return Route(method, path, access, query: query, bodyLimit: bodyLimit, keepsAnswers: false) { _, _ in
+            throw Problem(
+                .storeUnavailable,
+                "This server answers lookups only (GRANDSTAND_ROLES=lookup). Ask one with the role api.")
+        }
     }
 }

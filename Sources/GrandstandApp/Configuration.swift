@@ -34,7 +34,15 @@ package struct Configuration: Sendable {
         case dispatch
         /// Makes, retires and reconciles channels.
         case reconcile
+        /// Of the API lookups alone. A process that does nothing else never writes, so a standby will do.
+        case lookup
+
+        /// Those that together do everything.
+        package static let all: Set<Role> = [.api, .dispatch, .reconcile]
     }
+
+    /// Whether this process only reads.
+    package var onlyReads: Bool { roles == [.lookup] }
 
     package var database: DatabaseSource
     package var roles: Set<Role>
@@ -83,6 +91,8 @@ package struct Configuration: Sendable {
     package var history: TimeInterval
     /// Seconds an installation that was not seen is kept.
     package var installations: TimeInterval
+    /// How long entries of the audit log are kept, and keys that were revoked or ran out, in seconds.
+    package var audit: TimeInterval
     /// Which installations are asked for receipts.
     package var receiptSampling: ReceiptSampling
     /// Seconds for which lookups are answered from memory while the database cannot confirm them.
@@ -161,10 +171,14 @@ extension Configuration {
             try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000, of: "deletions") ?? 100
         history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
         installations = 86_400 * (try settings.number("GRANDSTAND_INSTALLATION_DAYS", in: 1...3_650, of: "days") ?? 180)
+        audit = 86_400 * (try settings.number("GRANDSTAND_AUDIT_DAYS", in: 31...36_500, of: "days") ?? 400)
         receiptSampling = ReceiptSampling(
             share: try settings.number("GRANDSTAND_RECEIPT_SHARE", in: 0...1, of: "parts of one") ?? 0.01)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
-        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
+        if roles == [.lookup], settings["DATABASE_URL"] == nil {
+            throw ConfigurationError("DATABASE_URL", "is needed with GRANDSTAND_ROLES=lookup, which only reads")
+        }
         webhookNetworks = NetworkGuard(
             allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
             allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)

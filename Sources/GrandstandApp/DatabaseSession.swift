@@ -6,6 +6,9 @@ package import GrandstandStore
 package import Logging
 package import Postgres
 
+/// Who is told how long callers of a pool waited for a connection, by the pool's name; `nil`: nobody.
+package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
+
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
@@ -32,13 +35,18 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
     ///
-    /// - Parameter sharing: an embedded database that another process runs is used beside it: for commands.
+    /// - Parameters:
+    ///   - sharing: an embedded database that another process runs is used beside it: for commands.
+    ///   - onlyReads: nothing can be written, and a standby will do.
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
     package static func open(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
+        onWait: @escaping PoolWaits = { _ in nil }, logger: Logger
     ) async throws -> DatabaseSession {
-        let session = try await connect(source, sharing: sharing, logger: logger)
+        let session = try await connect(
+            source, sharing: sharing, onlyReads: onlyReads, onWait: onWait, logger: logger)
         do {
+            try await session.requireOwnSessions()
             if session.cluster != nil {
                 _ = try await session.migrate()
             } else {
@@ -53,48 +61,62 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, logger: Logger
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
+        onWait: @escaping PoolWaits = { _ in nil }, logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, logger: logger)
+            return DatabaseSession(url: url, cluster: nil, onlyReads: onlyReads, onWait, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
-                return DatabaseSession(url: url, cluster: cluster, logger: logger)
+                return DatabaseSession(url: url, cluster: cluster, onWait, logger: logger)
             } catch {
                 await cluster.stop()
                 if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
-                    return DatabaseSession(url: url, cluster: nil, logger: logger)
+                    return DatabaseSession(url: url, cluster: nil, onWait, logger: logger)
                 }
                 throw StartError("\(error)")
             }
         }
     }
 
-    private init(url: String, cluster: PostgresCluster?, logger: Logger) {
+    private init(
+        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ onWait: PoolWaits, logger: Logger
+    ) {
         let changes = LocalChanges()
-        pool = PostgresPool(configuration: .stores(connectionString: url, changes: changes), logger: logger)
-        lookupPool = PostgresPool(
-            configuration: .stores(connectionString: url, connections: 3, changes: changes), logger: logger)
-        outboxPool = PostgresPool(
-            configuration: .outbox(
-                connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes), logger: logger)
-        bulkPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        func open(_ name: String, _ configuration: PostgresConfiguration) -> PostgresPool {
+            var configuration = configuration
+            configuration.onWait = onWait(name)
+            configuration.onlyReads = onlyReads
+            if onlyReads { configuration.mustWrite = false }
+            return PostgresPool(configuration: configuration, logger: logger)
+        }
+        pool = open("main", .stores(connectionString: url, changes: changes))
+        lookupPool = open("lookup", .stores(connectionString: url, connections: 3, changes: changes))
+        outboxPool = open(
+            "outbox",
+            .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes))
+        bulkPool = open("bulk", .outbox(connectionString: url, connections: 6, changes: changes))
         // A claim and a settlement for each environment, leases, and wake-ups.
-        dispatchPool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: 6, changes: changes), logger: logger)
+        dispatchPool = open("dispatch", .outbox(connectionString: url, connections: 6, changes: changes))
         // A claim for each environment, and settlements, which may wait for each other.
-        startPool = PostgresPool(configuration: .outbox(connectionString: url, connections: 4), logger: logger)
-        reportPool = PostgresPool(configuration: .stores(connectionString: url, connections: 2), logger: logger)
-        devicePool = PostgresPool(
-            configuration: .outbox(connectionString: url, connections: PostgresInstallationStore.connections),
-            logger: logger)
+        startPool = open("start", .outbox(connectionString: url, connections: 4))
+        reportPool = open("report", .stores(connectionString: url, connections: 2))
+        devicePool = open(
+            "device", .outbox(connectionString: url, connections: PostgresInstallationStore.connections))
         self.changes = changes
         self.url = url
         self.cluster = cluster
+    }
+
+    /// Every pool, by the name that metrics give it.
+    var pools: [(name: String, pool: PostgresPool)] {
+        [
+            ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
+            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
+        ]
     }
 
     /// Asks the database for its time, on a connection that was there before the question was.
@@ -102,6 +124,16 @@ package struct DatabaseSession: Sendable {
         try await pool.withConnection { connection in
             try await own.sample { try await Self.now(on: connection) }
         }
+    }
+
+    /// Seconds since the last commit that a standby has; `nil`: it is none, or cannot say.
+    package func standbyAge() async throws -> Double? {
+        let rows = try await pool.query(
+            """
+            select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as age
+            where pg_is_in_recovery()
+            """)
+        return try rows.first?.decode(Double?.self, "age")
     }
 
     /// The database's time, for commands.
@@ -140,6 +172,7 @@ package struct DatabaseSession: Sendable {
     /// Applies what is missing and returns the names.
     package func migrate() async throws -> [String] {
         do {
+            try await requireOwnSessions()
             return try await Migrator(pool).migrate()
         } catch {
             throw Self.explain(error)
@@ -171,14 +204,30 @@ package struct DatabaseSession: Sendable {
         await cluster?.stop()
     }
 
+    /// Refuses a connection pooler that lends sessions transaction by transaction: it would work for a while.
+    ///
+    /// - Throws: `StartError`, also when the database does not answer.
+    package func requireOwnSessions() async throws {
+        guard cluster == nil else { return }
+        do {
+            guard try await pool.sharesSessions() else { return }
+        } catch {
+            throw Self.explain(error)
+        }
+        throw StartError(
+            "DATABASE_URL: the connection pooler there lends its sessions transaction by transaction; LISTEN, prepared "
+                + "statements and settings need sessions of their own: set `pool_mode = session` for this database and "
+                + "user in pgbouncer.ini, or name PostgreSQL itself")
+    }
+
     private func requireCurrentSchema() async throws {
         switch try await Migrator(pool).status() {
-        case .current: return
+        case .current, .newer: return
         case .behind(let names):
             throw StartError(
                 "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
                     + "run `grandstand migrate` with the same DATABASE_URL")
-        case .ahead(let version): throw MigrationRefusal.ahead(version: version)
+        case .ahead(let version, let least): throw MigrationRefusal.ahead(version: version, least: least)
         case .changed(let name): throw MigrationRefusal.changed(name: name)
         }
     }

@@ -1,6 +1,7 @@
 internal import APNsClient
 internal import APNsWire
 internal import GrandstandAPI
+internal import GrandstandService
 internal import GrandstandStore
 internal import Postgres
 
@@ -9,6 +10,19 @@ extension Readiness {
     init(of database: DatabaseSession, _ gateway: APNsClient) async {
         let fault = await Self.fault(of: database)
         self.init(database: fault == nil, detail: fault, apns: Self.apns(gateway))
+    }
+
+    /// Of a process that answers lookups alone: it can as long as memory can be believed, whatever becomes of the database.
+    static func ofLookups(_ freshness: LookupReplica.Freshness) -> Readiness {
+        switch freshness {
+        case .confirmed: Readiness(database: true)
+        case .stale(let seconds):
+            Readiness(
+                database: true,
+                detail:
+                    "lookups are \(seconds) s old: the database does not answer, or is a standby without its primary")
+        case .unknown: Readiness(database: false, detail: "lookups were not read from the database, or too long ago")
+        }
     }
 
     /// What is said of a look that takes too long.
@@ -29,9 +43,9 @@ extension Readiness {
             }
             if isReadOnly { return unreachable }
             switch status {
-            case .current: return nil
+            case .current, .newer: return nil
             case .behind(let names): return "migrations are missing: \(names)"
-            case .ahead(let version): return "the database has migration \(version), newer than this binary"
+            case .ahead(let version, let least): return "\(MigrationRefusal.ahead(version: version, least: least))"
             case .changed(let name): return "migration \(name) was changed"
             }
         } catch {

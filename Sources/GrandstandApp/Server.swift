@@ -49,7 +49,7 @@ package struct Server: Sendable {
     ///
     /// Only the loops of the configured roles run here.
     ///
-    /// - Parameter onListening: called with the port once requests are taken; never without the role `api`.
+    /// - Parameter onListening: called with the port once requests are taken; never without the role `api` or `lookup`.
     package func run(
         stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
@@ -58,14 +58,14 @@ package struct Server: Sendable {
         // Stopped from the last to the first: the operations port, live views, the listener, the dispatchers, the rest.
         // Live views end before the listener, which waits for its requests: streams are some.
         var members = loops.members
-        members.append(.init(.api, listener(onListening), "http"))
+        members.append(.init(anyOf: [.api, .lookup], listener(onListening), "http"))
         members.append(.init(.api, parts.views, "live views"))
         if let port = configuration.operationsPort {
             members.append(.init(nil, operationsListener(port), "operations"))
         }
         let group = ServiceGroup(
             configuration: .init(
-                services: members.filter { $0.role.map(roles.contains) ?? true }
+                services: members.filter { !($0.roles?.isDisjoint(with: roles) ?? false) }
                     .map { .init(service: $0.service, serviceName: $0.name) },
                 gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
         // Cancelling the group would cut requests off; a stop is always a graceful one.

@@ -1,34 +1,75 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-    internal import FoundationNetworking
-#endif
-
-/// A client of Grandstand's HTTP API, for servers, command lines and iOS apps.
+/// A client of Grandstand's HTTP API, for apps and for servers.
 ///
-/// Apps need `lookup` only; give them a key with the scope `lookup`. Safe to use from any task.
+///     let client = GrandstandClient(server: server, key: key, cache: .standard)
+///     let derby = try await client.lookup("derby", in: .init("com.example.Stadium", .production))
+///
+/// `lookup` and its relatives are for apps: they wait for a channel that is being made, and answer from the cache where
+/// they may. Everything else of the API is a `Call`: `try await client.send(.getEvent("derby"))`. All requests are made
+/// again as `RetryPolicy` says; a POST carries an `Idempotency-Key`, so that nothing is done twice. Safe to use from any
+/// task; a cancelled task's request ends at once.
 public struct GrandstandClient: Sendable {
-    private let url: URL
-    private let apiKey: String?
-    private let session: URLSession
+    let server: URL
+    let key: String?
+    let transport: any ClientTransport
+    let retry: RetryPolicy
+    let timeout: Duration
+    let cache: AnswerCache?
+    let time: ClientTime
 
     /// - Parameters:
-    ///   - url: the server's base URL, e.g. `https://grandstand.example.com`.
-    ///   - apiKey: the secret `grandstand keys create` printed.
-    ///   - timeout: seconds until a request without an answer fails.
-    public init(url: URL, apiKey: String?, timeout: TimeInterval = 15) {
-        self.url = url
-        self.apiKey = apiKey
-        let configuration = URLSessionConfiguration.ephemeral
-        // Lookups may be cached for ten seconds. Whoever has just changed something asks for what is so now, and apps ask
-        // once before they start an activity.
-        configuration.urlCache = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.timeoutIntervalForRequest = timeout
-        session = URLSession(configuration: configuration)
+    ///   - server: the server's base URL, e.g. `https://grandstand.example.com`.
+    ///   - key: the secret that `grandstand keys create` printed; an app's has the scope `device` or `lookup`.
+    ///   - transport: what carries the requests.
+    ///   - retry: when a request is made again.
+    ///   - timeout: how long the server may be silent before an attempt has failed.
+    ///   - cache: where lookups are kept; without one each is asked of the server.
+    public init(
+        server: URL, key: String?, transport: any ClientTransport = URLSessionTransport(),
+        retry: RetryPolicy = .standard, timeout: Duration = .seconds(15), cache: AnswerCache? = nil
+    ) {
+        self.init(
+            server: server, key: key, transport: transport, retry: retry, timeout: timeout, cache: cache, time: .system)
     }
 
-    /// Makes a request and returns its answer, whatever its status.
+    package init(
+        server: URL, key: String?, transport: any ClientTransport, retry: RetryPolicy = .standard,
+        timeout: Duration = .seconds(15), cache: AnswerCache? = nil, time: ClientTime
+    ) {
+        self.server = server
+        self.key = key
+        self.transport = transport
+        self.retry = retry
+        self.timeout = timeout
+        self.cache = cache
+        self.time = time
+    }
+
+    /// Makes a call of the API.
+    ///
+    /// - Throws: `ServerProblem` for a refusal; `URLError` when no answer came in time; `CancellationError`;
+    ///   `DecodingError` for an answer that is not Grandstand's.
+    @discardableResult
+    public func send<Value>(_ call: Call<Value>) async throws -> Value { try await reply(to: call).value }
+
+    /// Makes a call of the API and returns its answer with what stands around the value.
+    ///
+    /// - Throws: as `send`.
+    public func reply<Value>(to call: Call<Value>) async throws -> Reply<Value> {
+        let answer = try await exchange(call)
+        guard call.isAnswer(answer) else { throw ServerProblem(answer) }
+        return Reply(value: try call.read(answer), answer: answer)
+    }
+
+    /// Makes a call of the API and returns its answer as it came, a refusal, too.
+    ///
+    /// - Throws: `URLError` when no answer came in time; `CancellationError`.
+    public func exchange<Value>(_ call: Call<Value>) async throws -> Answer {
+        try await exchange(request(call), as: retry) { call.isAnswer($0) }
+    }
+
+    /// Makes a request once and returns its answer, whatever its status: for what no `Call` says.
     ///
     /// - Parameters:
     ///   - path: begins with `/`; its parts must be percent-encoded.
@@ -38,22 +79,10 @@ public struct GrandstandClient: Sendable {
     public func send(
         _ method: String, _ path: String, json: Data? = nil, headers: [String: String] = [:]
     ) async throws -> Answer {
-        guard let target = URL(string: url.absoluteString.trimmedSlash + path) else { throw URLError(.badURL) }
-        var request = URLRequest(url: target)
-        request.httpMethod = method
-        if let apiKey { request.setValue("Bearer \(apiKey)", forHTTPHeaderField: "Authorization") }
-        if let json {
-            request.httpBody = json
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        }
-        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (body, response) = try await session.data(for: request)
-        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        return Answer(
-            status: response.statusCode, body: body, entityTag: response.value(forHTTPHeaderField: "ETag"))
+        try await transport.open(try request(method, path, body: json, headers: headers)).whole()
     }
 
-    /// Makes a request and decodes its answer.
+    /// Makes a request once and decodes its answer.
     ///
     /// - Throws: `ServerProblem` for any status but 2xx; `DecodingError`; `URLError`.
     public func call<Value: Decodable>(
@@ -61,16 +90,7 @@ public struct GrandstandClient: Sendable {
     ) async throws -> Value {
         let answer = try await send(method, path, json: json)
         guard (200..<300).contains(answer.status) else { throw ServerProblem(answer) }
-        return try JSONDecoder.grandstand.decode(type, from: answer.body)
-    }
-
-    /// The channel of an event, for an app that is about to start a Live Activity.
-    ///
-    /// - Throws: `ServerProblem`: `event-not-found`; `channel-pending`, ask again soon; `event-ended`.
-    public func lookup(
-        bundleID: String, environment: String, eventKey: String
-    ) async throws -> ChannelLookup {
-        try await call("GET", "/v1/lookup/\(bundleID)/\(environment)/\(Self.encoded(eventKey))")
+        return try JSONText.value(type, in: answer.body)
     }
 
     /// A part of a path, percent-encoded.
@@ -79,33 +99,20 @@ public struct GrandstandClient: Sendable {
             ?? part
     }
 
-    /// An answer as it came.
-    public struct Answer: Sendable, Hashable {
-        /// The HTTP status.
-        public let status: Int
-        /// The body as it came; JSON, unless something stands between client and server.
-        public let body: Data
-        /// The header `ETag`: for `If-Match` of the PUT that changes what was got.
-        public let entityTag: String?
+    func request<Value>(_ call: Call<Value>) throws -> Request {
+        try request(call.method.rawValue, call.target, body: try call.body(), headers: call.headers)
     }
-}
 
-/// What an app needs to start a Live Activity on a channel.
-public struct ChannelLookup: Decodable, Sendable, Hashable {
-    /// The organiser's name for the event.
-    public let eventKey: String
-    /// For `Activity.request(…, pushType: .channel(channelId))`, as it is.
-    public let channelId: String
-    /// `noMessageStored` or `mostRecentMessageStored`.
-    public let storagePolicy: String
-    /// `scheduled` or `live`.
-    public let state: String
-    /// When the event is planned to start.
-    public let startsAt: Date?
-    /// When the event is planned to end.
-    public let endsAt: Date?
-}
-
-extension String {
-    fileprivate var trimmedSlash: String { hasSuffix("/") ? String(dropLast()) : self }
+    private func request(
+        _ method: String, _ path: String, body: Data?, headers: [String: String]
+    ) throws -> Request {
+        let base = server.absoluteString
+        guard let url = URL(string: (base.hasSuffix("/") ? String(base.dropLast()) : base) + path) else {
+            throw URLError(.badURL)
+        }
+        var fields = headers
+        if let key { fields["Authorization"] = "Bearer \(key)" }
+        if body != nil, fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
+        return Request(method: method, url: url, headers: fields, body: body, timeout: timeout)
+    }
 }

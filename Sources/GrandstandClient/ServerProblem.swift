@@ -1,7 +1,7 @@
-internal import Foundation
+public import Foundation
 
 /// A refusal of the server: RFC 9457's members, and what Grandstand adds.
-public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ServerProblem: Error, Sendable, Hashable {
     /// The HTTP status.
     public let status: Int
     /// The last part of the problem's `type`, e.g. `event-ended`; empty when the answer was no problem document.
@@ -10,57 +10,99 @@ public struct ServerProblem: Error, Sendable, Hashable, CustomStringConvertible 
     public let title: String
     /// What happened this time, and what to do.
     public let detail: String
-
+    /// Names the request in the server's log.
+    public let requestId: String?
     /// What is wrong with single fields, where that is known.
     public let errors: [FieldFault]
+    /// What APNs answered, where it refused.
+    public let apns: APNsRefusal?
+    /// Seconds until the request may succeed, where the server says so.
+    public var retryAfter: Int?
+
+    /// What kind of problem it is.
+    public var kind: Kind { Kind(rawValue: slug) ?? .unknown }
 
     /// One field that cannot be accepted.
-    public struct FieldFault: Sendable, Hashable, Decodable {
+    public struct FieldFault: Sendable, Hashable, Codable {
         /// A JSON Pointer into the body (RFC 6901), or a parameter's name.
         public let pointer: String
         /// What was expected there.
         public let detail: String
     }
 
-    /// Reads an answer; one that is no problem document becomes a problem that says so.
-    public init(_ answer: GrandstandClient.Answer) {
-        struct Document: Decodable {
-            let type: String
-            let title: String
-            let detail: String?
-            let errors: [FieldFault]?
-        }
-        status = answer.status
-        guard let document = try? JSONDecoder().decode(Document.self, from: answer.body) else {
-            slug = ""
-            title = "HTTP \(answer.status)"
-            detail = String(decoding: answer.body.prefix(200), as: UTF8.self)
-            errors = []
-            return
-        }
-        slug = document.type.split(separator: "/").last.map(String.init) ?? document.type
-        title = document.title
-        detail = document.detail ?? ""
-        errors = document.errors ?? []
+    /// An answer of APNs' that the server passes on.
+    public struct APNsRefusal: Sendable, Hashable, Codable {
+        /// APNs' HTTP status.
+        public let status: Int
+        /// APNs' reason.
+        public let reason: String
+        /// The apns-request-id.
+        public let requestId: String?
     }
 
+    /// Reads an answer; one that is no problem document becomes a problem that says so.
+    public init(_ answer: GrandstandClient.Answer) {
+        if let problem = try? JSONDecoder().decode(ServerProblem.self, from: answer.body) {
+            self = problem
+        } else {
+            let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
+            self.init(status: answer.status, slug: "", title: "HTTP \(answer.status)", detail: text)
+        }
+        retryAfter = answer.retryAfter
+    }
+
+    init(
+        status: Int, slug: String, title: String, detail: String, requestId: String? = nil, errors: [FieldFault] = [],
+        apns: APNsRefusal? = nil
+    ) {
+        self.status = status
+        self.slug = slug
+        self.title = title
+        self.detail = detail
+        self.requestId = requestId
+        self.errors = errors
+        self.apns = apns
+    }
+}
+
+extension ServerProblem: CustomStringConvertible {
     /// Title and detail on one line.
     public var description: String { detail.isEmpty ? title : "\(title): \(detail)" }
 }
 
-extension JSONDecoder {
-    /// Times as the API writes them: RFC 3339 with milliseconds.
-    static var grandstand: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
-            let container = try decoder.singleValueContainer()
-            let text = try container.decode(String.self)
-            do {
-                return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-            } catch {
-                return try Date(text, strategy: .iso8601)
-            }
-        }
-        return decoder
+extension ServerProblem: LocalizedError {
+    /// Title and detail on one line.
+    public var errorDescription: String? { description }
+}
+
+extension ServerProblem: Codable {
+    private enum CodingKeys: CodingKey { case type, title, status, detail, requestId, errors, apns }
+
+    private static let base = "https://grandstand.dev/problems/"
+
+    /// Reads it as the API writes it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let type = try container.decode(String.self, forKey: .type)
+        self.init(
+            status: try container.decode(Int.self, forKey: .status),
+            slug: type.split(separator: "/").last.map(String.init) ?? type,
+            title: try container.decode(String.self, forKey: .title),
+            detail: try container.decodeIfPresent(String.self, forKey: .detail) ?? "",
+            requestId: try container.decodeIfPresent(String.self, forKey: .requestId),
+            errors: try container.decodeIfPresent([FieldFault].self, forKey: .errors) ?? [],
+            apns: try container.decodeIfPresent(APNsRefusal.self, forKey: .apns))
+    }
+
+    /// Writes it as the API reads it.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.base + slug, forKey: .type)
+        try container.encode(title, forKey: .title)
+        try container.encode(status, forKey: .status)
+        try container.encode(detail, forKey: .detail)
+        try container.encodeIfPresent(requestId, forKey: .requestId)
+        if !errors.isEmpty { try container.encode(errors, forKey: .errors) }
+        try container.encodeIfPresent(apns, forKey: .apns)
     }
 }

@@ -6,11 +6,32 @@ struct GrandstandTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grandstand",
         abstract: "APNs broadcast channels for Live Activities: events, channels, and updates that arrive.",
-        discussion: "Settings come from environment variables; docs/settings.md lists them.",
-        subcommands: [
-            ServeCommand.self, MigrateCommand.self, DemoCommand.self, SimulatorCommand.self, KeysCommand.self,
-            DoctorCommand.self, AppCommand.self, ChannelCommand.self, EventCommand.self, CalendarCommand.self,
-            BroadcastCommand.self, PushCommand.self, LookupCommand.self, StartCommand.self, TopicCommand.self,
-            QuotaCommand.self, ReconcileCommand.self, WebhookCommand.self, RehearseCommand.self,
+        discussion: """
+            Settings of the server come from environment variables; docs/settings.md lists them. Verbs about a running \
+            server find it by GRANDSTAND_URL and GRANDSTAND_API_KEY, and print the API's JSON with --json. \
+            --generate-completion-script bash (or zsh, fish) prints what completes these words in a shell.
+            """,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Server",
+                subcommands: [
+                    ServeCommand.self, MigrateCommand.self, KeysCommand.self, DoctorCommand.self, RehearseCommand.self,
+                ]),
+            CommandGroup(name: "Trial", subcommands: [DemoCommand.self, SimulatorCommand.self]),
+            CommandGroup(
+                name: "Organising",
+                subcommands: [
+                    EventCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
+                    CalendarCommand.self, PushCommand.self,
+                ]),
+            CommandGroup(
+                name: "Operating",
+                subcommands: [
+                    AppCommand.self, ChannelCommand.self, QuotaCommand.self, ReconcileCommand.self,
+                    ReconciliationCommand.self, WebhookCommand.self, AuditCommand.self, KeyCommand.self,
+                    ServerCommand.self,
+                ]),
+            CommandGroup(
+                name: "App", subcommands: [LookupCommand.self, InstallationCommand.self]),
         ])
 }

@@ -3,7 +3,8 @@ package import Grandstand
 package import HTTPTypes
 package import Hummingbird
 
-/// `/console`: pages for the people who run it. They read through the ports the API reads through, and change nothing.
+/// `/console`: pages for the people who run it. They read through the
+/// ports the API reads through, and act through the API itself.
 package struct Console: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
@@ -13,7 +14,20 @@ package struct Console: Sendable {
         package var quirks: any QuirkStore
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
+        package var starts: any StartStore
+        package var calendars: any CalendarStore
         package var gateway: any APNsGateway
+        package var sessions: any ConsoleSessionStore
+        package var keys: any KeyDirectory
+        package var quotaHistory: any QuotaHistoryStore
+        /// What goes on now, as far as a key reaches.
+        package var activity: @Sendable (AppReach, Date) async throws -> ConsoleActivity
+        /// Tells a page's script of an event's changes.
+        package var watch:
+            @Sendable (
+                _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+                _ isAdmitted: @escaping @Sendable () async -> Bool
+            ) throws -> Response
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
         /// HTTPS: the cookie never travels without it.
@@ -25,7 +39,16 @@ package struct Console: Sendable {
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
-            gateway: any APNsGateway, tenure: ChannelTenure, isSecure: Bool,
+            starts: any StartStore, calendars: any CalendarStore,
+            gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
+            quotaHistory: any QuotaHistoryStore,
+            activity: @escaping @Sendable (AppReach, Date) async throws -> ConsoleActivity,
+            watch:
+                @escaping @Sendable (
+                    _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+                    _ isAdmitted: @escaping @Sendable () async -> Bool
+                ) throws -> Response,
+            tenure: ChannelTenure, isSecure: Bool,
             status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
@@ -35,7 +58,14 @@ package struct Console: Sendable {
             self.quirks = quirks
             self.auditLog = auditLog
             self.reconciliations = reconciliations
+            self.starts = starts
+            self.calendars = calendars
             self.gateway = gateway
+            self.sessions = sessions
+            self.keys = keys
+            self.quotaHistory = quotaHistory
+            self.activity = activity
+            self.watch = watch
             self.tenure = tenure
             self.isSecure = isSecure
             self.status = status
@@ -55,30 +85,75 @@ package struct Console: Sendable {
     }
 
     /// What answers requests for `path` and all below it.
-    package func responder() -> some HTTPResponder<ConsoleContext> {
+    package func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
+
+    /// - Parameter others: actions of a test's own.
+    func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
         let d = dependencies
-        let responder = PageResponder(templates: templates, isSecure: d.isSecure, status: d.status, now: d.now)
+        let sessions = Sessions(store: d.sessions, keys: d.keys, now: d.now)
+        let responder = PageResponder(
+            templates: templates, sessions: sessions, isSecure: d.isSecure, status: d.status, now: d.now)
         let router = Router(context: ConsoleContext.self)
         router.add(middleware: ErrorPages(responder: responder))
         SignInRoutes(responder: responder).add(to: router)
-        StyleRoute().add(to: router)
+        AssetRoutes().add(to: router)
+        LiveRoute(responder: responder, events: d.events, watch: d.watch).add(to: router)
         for route in pages {
             router.on(RouterPath(route.path), method: .get) { request, context in
                 await responder.show(route, request, context)
             }
         }
+        for route in actions + others {
+            router.on(RouterPath(route.path), method: .post) { request, context in
+                await responder.act(route, request, context)
+            }
+        }
         return router.buildResponder()
+    }
+
+    private var reader: EventReader {
+        let d = dependencies
+        return EventReader(apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts)
+    }
+
+    private var season: SeasonRoutes {
+        let d = dependencies
+        return SeasonRoutes(
+            apps: d.apps, channels: d.channels, events: d.events, calendars: d.calendars, tenure: d.tenure)
     }
 
     private var pages: [PageRoute] {
         let d = dependencies
         let groups: [[PageRoute]] = [
-            OverviewRoute(channels: d.channels, tenure: d.tenure).routes,
-            EventRoutes(events: d.events, outbox: d.outbox).routes,
+            OverviewRoute(
+                channels: d.channels, events: d.events, history: d.quotaHistory, activity: d.activity, tenure: d.tenure
+            ).routes,
+            EventRoutes(reader: reader).routes, ComposerRoutes(reader: reader).routes,
+            EventActionRoutes(reader: reader).routes, season.routes, CalendarRoutes(calendars: d.calendars).routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels).routes,
+            ChannelActionRoutes(apps: d.apps, channels: d.channels).routes,
+            // Before the reports, whose IDs are in the same place.
+            ReconciliationActionRoutes(apps: d.apps).routes,
             ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
+            KeyRoutes().routes,
+            WebhookRoutes().routes,
             AuditRoute(log: d.auditLog).routes,
+        ]
+        return groups.flatMap(\.self)
+    }
+
+    /// What forms do. A form is sent to where what it does is named: `/console/keys/{id}/revoke`.
+    private var actions: [ActionRoute] {
+        let d = dependencies
+        let groups: [[ActionRoute]] = [
+            ComposerRoutes(reader: reader).actions, EventActionRoutes(reader: reader).actions, season.actions,
+            CalendarRoutes(calendars: d.calendars).actions,
+            ChannelActionRoutes(apps: d.apps, channels: d.channels).actions,
+            ReconciliationActionRoutes(apps: d.apps).actions,
+            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).actions,
+            KeyRoutes().actions,
+            WebhookRoutes().actions,
         ]
         return groups.flatMap(\.self)
     }

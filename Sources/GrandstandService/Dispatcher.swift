@@ -45,6 +45,7 @@ package final class Dispatcher: Service {
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
+    private let counting: Counting
     private let logger: Logger
     private let doorbell = Doorbell()
     private let flights = Flights()
@@ -57,8 +58,9 @@ package final class Dispatcher: Service {
     package init(
         environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends,
         signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
+        mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
+        self.counting = counting
         self.environment = environment
         self.outbox = outbox
         self.departures = departures
@@ -76,6 +78,7 @@ package final class Dispatcher: Service {
     /// back uncharged.
     package func run() async {
         let wakes = signals.wakes(.lanes(environment))
+        counting(.circuit(environment, isOpen: false))
         await withTaskGroup(of: Void.self) { group in
             let settler = Task { await self.settleLoop() }
             group.addTask { for await _ in wakes { self.doorbell.ring() } }
@@ -204,6 +207,9 @@ package final class Dispatcher: Service {
             answer, of: delivery.message.subject, attempts: delivery.attempts, expiresAt: delivery.expiresAt,
             now: answered,
             jitter: .random(in: 0..<1))
+        if case .accepted = verdict, let asked = delivery.askedAt {
+            counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
+        }
         log(verdict, delivery)
         let flying = flights.land(
             Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered))
@@ -215,6 +221,7 @@ package final class Dispatcher: Service {
             (circuit.record(outcome, now: now(), jitter: .random(in: 0..<1)), circuit.isClosed)
         }
         guard changed else { return }
+        counting(.circuit(environment, isOpen: !isClosed))
         if isClosed {
             logger.notice("APNs answers again; the newest states go")
             doorbell.ring()

@@ -37,6 +37,13 @@ package struct Intake: Sendable {
         return try result.get()
     }
 
+    /// What a broadcast would come to; nothing is changed.
+    ///
+    /// - Throws: the `Problem` for which it would be refused.
+    package func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
+        try await outbox.rehearse(intake, now: now(), plan: plan)
+    }
+
     /// Accepts many broadcasts in order, each on its own, in one commit. The caller has waited for its turn.
     package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
         try await outbox.accept(items, now: now(), plan: plan)

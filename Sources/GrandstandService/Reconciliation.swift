@@ -10,6 +10,7 @@ package struct Reconciliation: Sendable {
     private let store: any ReconciliationStore
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
+    private let counting: Counting
     private let logger: Logger
 
     /// Channels read one by one in a run, and at a time; more wait for the next.
@@ -22,8 +23,9 @@ package struct Reconciliation: Sendable {
     ///   Apple takes with everything tried twice.
     package init(
         management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
-        now: @escaping @Sendable () -> Date, logger: Logger
+        now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
+        self.counting = counting
         self.management = management
         self.channelCalls = channelCalls
         self.store = store
@@ -47,8 +49,12 @@ package struct Reconciliation: Sendable {
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {
         do {
-            return try await carryOut(run, options, by: actor)
+            let report = try await carryOut(run, options, by: actor)
+            counting(.reconciled(report.alarm == nil ? .ok : .alarm))
+            return report
         } catch {
+            // One that another replica took over is that one's.
+            if !(error is ReconciliationLost) { counting(.reconciled(.failed)) }
             let again = RetryPolicy.channels.nextAttempt(
                 after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))
             try? await store.fail(run, again: again, now: now())

@@ -1,4 +1,4 @@
-internal import Grandstand
+package import Grandstand
 package import Postgres
 internal import Synchronization
 
@@ -8,10 +8,18 @@ package struct Database: Sendable, PostgresQuerying {
     /// Which database this is, whichever of its pools: a transaction that was joined is joined by all of them.
     private let identity: ObjectIdentifier
 
-    /// - Parameter other: a database of which `pool` is another pool.
-    package init(_ pool: PostgresPool, sharing other: Database? = nil) {
+    /// Counts the deliveries that come to their end, when that is committed.
+    private let counting: Counting
+
+    /// - Parameters:
+    ///   - other: a database of which `pool` is another pool.
+    ///   - counting: counts the deliveries that come to their end; `nil`: as the other does.
+    package init(_ pool: PostgresPool, sharing other: Database? = nil, counting: Counting? = nil) {
         self.pool = pool
         identity = other?.identity ?? ObjectIdentifier(pool)
+        let nobody: Counting = { _ in }
+        let others: Counting = if let other { other.counting } else { nobody }
+        self.counting = if let counting { counting } else { others }
     }
 
     @discardableResult
@@ -35,13 +43,15 @@ package struct Database: Sendable, PostgresQuerying {
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         try await translating {
-            guard let joined else { return try await pool.transaction(body) }
+            guard let joined else { return try await counted { try await pool.transaction(body) } }
             if Self.current?.isWhole ?? false { return try await body(joined) }
             try await joined.query("savepoint part")
             do {
-                let value = try await body(joined)
-                try await joined.query("release savepoint part")
-                return value
+                return try await counted {
+                    let value = try await body(joined)
+                    try await joined.query("release savepoint part")
+                    return value
+                }
             } catch {
                 try await joined.query("rollback to savepoint part")
                 throw error
@@ -61,12 +71,35 @@ package struct Database: Sendable, PostgresQuerying {
         _ value: @Sendable (Work, [PostgresRows]) throws -> Value
     ) async throws -> Value {
         guard isJoined else {
-            return try await translating { try await pool.transaction(body, closing: closing, value) }
+            return try await translating {
+                try await counted { try await pool.transaction(body, closing: closing, value) }
+            }
         }
         return try await transaction { connection in
             let work = try await body(connection)
             return try value(work, try await connection.pipeline(closing(work)))
         }
+    }
+
+    // MARK: Counting
+
+    /// Deliveries that a transaction brings to their end.
+    final class Ends: Sendable {
+        fileprivate let ends = Mutex<[Occurrence]>([])
+
+        func add(_ ends: [Occurrence]) { self.ends.withLock { $0 += ends } }
+    }
+
+    /// Those of the transaction, or part of one, that this task is in.
+    @TaskLocal static var ends: Ends?
+
+    /// Runs a transaction, or a part of one, and counts what it brought to its end once that is committed.
+    private func counted<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        let ends = Ends()
+        let value = try await Self.$ends.withValue(ends) { try await body() }
+        let all = ends.ends.withLock { $0 }
+        if !all.isEmpty { afterCommit { [counting] in for end in all { counting(end) } } }
+        return value
     }
 
     // MARK: Joining a transaction
@@ -139,11 +172,9 @@ package struct Database: Sendable, PostgresQuerying {
             return try await body()
         } catch let error as PostgresError where error.meansContention {
             throw Problem.contention
-        } catch let error as PostgresError where error.meansUnavailable {
-            throw Problem(
-                .storeUnavailable,
-                "The database did not answer; nothing was changed unless it says so later. Try again.",
-                retryAfter: 1)
+        } catch let error as PostgresError {
+            guard let problem = Problem.unavailable(error) else { throw error }
+            throw problem
         }
     }
 }
@@ -199,6 +230,41 @@ extension Problem {
         .storeUnavailable,
         "Others changed the same at the same time; nothing was changed unless it says so later. Try again.",
         retryAfter: 1)
+}
+
+extension Problem {
+    /// What a caller is told of a database that cannot do its work now, and what its operator is to do; `nil`: it did its
+    /// work, and refused this. Each has words of its own, none of them the database's, which may have what is in rows.
+    /// Whatever it was, requests succeed again as soon as the database does.
+    static func unavailable(_ error: PostgresError) -> Problem? {
+        switch error.sqlState {
+        case .diskFull?:
+            Problem(
+                .storeUnavailable,
+                "The database's disk is full; nothing was changed. Free or add space where PostgreSQL keeps its data, "
+                    + "then try again: everything goes on by itself.",
+                retryAfter: 10)
+        case .outOfMemory?, .ioError?:
+            Problem(
+                .storeUnavailable,
+                "The database's server has no memory left or cannot read its disk; nothing was changed. PostgreSQL's log "
+                    + "says which; try again when it is mended.",
+                retryAfter: 10)
+        case .readOnlySQLTransaction?:
+            Problem(
+                .storeUnavailable,
+                "The database takes no writes now: it is a standby, or was set read-only; nothing was changed. Promote it, "
+                    + "or name a primary in DATABASE_URL, then try again.",
+                retryAfter: 2)
+        default:
+            error.meansUnavailable
+                ? Problem(
+                    .storeUnavailable,
+                    "The database did not answer; nothing was changed unless it says so later. Start PostgreSQL or mend "
+                        + "the way to it (`grandstand doctor` says which), then try again.",
+                    retryAfter: 1) : nil
+        }
+    }
 }
 
 extension PostgresError {

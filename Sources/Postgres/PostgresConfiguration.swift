@@ -4,7 +4,8 @@ package struct PostgresConfiguration: Sendable {
     package var connectionString: String
     package var maximumConnections = 10
     /// For each host of the connection string, unless that says `connect_timeout`; whole seconds, 2 at least (libpq).
-    package var connectTimeout: Duration = .seconds(10)
+    /// Short, for a host that vanished says nothing and the next one is asked after that.
+    package var connectTimeout: Duration = .seconds(3)
     /// For a query without a deadline of its own.
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, new attempts included.
@@ -12,6 +13,9 @@ package struct PostgresConfiguration: Sendable {
     /// Only servers that take writes will do: no standby, no primary that was set aside. Of several hosts the one that
     /// does is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false
+    /// For those who only read: of several hosts a standby is taken, the primary where there is none
+    /// (`target_session_attrs=prefer-standby`, unless the connection string says otherwise). Nothing can be written.
+    package var onlyReads = false
     /// How often a connection that listens is looked at while it is silent.
     package var listenerHeartbeat: Duration = .seconds(5)
     /// Shown in pg_stat_activity unless the connection string names one.
@@ -21,6 +25,8 @@ package struct PostgresConfiguration: Sendable {
     package var sessionSettings: [String: String] = [:]
     /// Receives the notices that the server raised in a transaction; `nil`: notices are only logged.
     package var notices: PostgresNotices?
+    /// Told by each caller that got a connection how long it waited for it; `nil`: nobody is.
+    package var onWait: (@Sendable (Duration) -> Void)?
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256
 

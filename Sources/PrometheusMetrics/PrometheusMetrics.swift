@@ -7,6 +7,7 @@ internal import Synchronization
 /// timers in seconds. What is made twice with the same label and dimensions is one series.
 package final class PrometheusMetrics: MetricsFactory {
     private let registry = Mutex(Registry())
+    private let descriptions: [String: MetricDescription]
 
     private struct Registry {
         var families: [String: Family] = [:]
@@ -17,16 +18,27 @@ package final class PrometheusMetrics: MetricsFactory {
         var series: [Labels: Series] = [:]
     }
 
-    package init() {}
+    /// - Parameter descriptions: what is told of metrics beside their numbers.
+    package init(_ descriptions: [MetricDescription] = []) {
+        self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
 
     /// Everything, ready to be sent.
-    package func exposition() -> [UInt8] {
+    ///
+    /// - Parameter gauges: what is known at this moment alone; it is told once and not kept.
+    package func exposition(with gauges: [GaugeSample] = []) -> [UInt8] {
         let families = registry.withLock { $0.families.mapValues { ($0.kind, $0.series) } }
+        let momentary = Dictionary(grouping: gauges, by: \.name)
         var text = ""
-        for (name, (kind, series)) in families.sorted(by: { $0.key < $1.key }) {
+        for name in Set(families.keys).union(momentary.keys).sorted() {
+            if let help = descriptions[name]?.help { text += "# HELP \(name) \(PrometheusName.line(help))\n" }
+            let (kind, series) = families[name] ?? (.gauge, [:])
             text += "# TYPE \(name) \(kind.rawValue)\n"
             for (labels, one) in series.sorted(by: { $0.key.text < $1.key.text }) {
                 one.write(name, labels, to: &text)
+            }
+            for gauge in momentary[name] ?? [] {
+                text += "\(name)\(Labels(gauge.labels).braced()) \(Series.number(gauge.value))\n"
             }
         }
         return Array(text.utf8)
@@ -39,7 +51,7 @@ package final class PrometheusMetrics: MetricsFactory {
             // A label that is of another kind already: this one counts, and is not told.
             if let family = registry.families[name], family.kind != kind { return Series(kind) }
             if let known = registry.families[name]?.series[labels] { return known }
-            let made = Series(kind)
+            let made = Series(kind, bounds: descriptions[name]?.bounds ?? Series.bounds)
             registry.families[name, default: Family(kind: kind)].series[labels] = made
             return made
         }
@@ -97,6 +109,17 @@ enum PrometheusName {
     static func metric(_ label: String) -> String { cleaned(label) { $0 == ":" } }
 
     static func label(_ name: String) -> String { cleaned(name) { _ in false } }
+
+    /// A help text: backslash and line feed are escaped.
+    static func line(_ text: String) -> String {
+        text.reduce(into: "") { line, character in
+            switch character {
+            case "\\": line += "\\\\"
+            case "\n": line += "\\n"
+            default: line.append(character)
+            }
+        }
+    }
 
     /// Backslash, quote and line feed are escaped; everything else stands as it is.
     static func escaped(_ value: String) -> String {

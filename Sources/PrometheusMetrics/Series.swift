@@ -20,11 +20,13 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
     }
 
     private let kind: Kind
+    private let bounds: [Double]
     private let state: Mutex<State>
 
-    init(_ kind: Kind) {
+    init(_ kind: Kind, bounds: [Double] = Series.bounds) {
         self.kind = kind
-        state = Mutex(State(buckets: kind == .histogram ? Array(repeating: 0, count: Self.bounds.count) : []))
+        self.bounds = bounds
+        state = Mutex(State(buckets: kind == .histogram ? Array(repeating: 0, count: bounds.count) : []))
     }
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
@@ -52,7 +54,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
         state.withLock { state in
             state.value += value
             state.count += 1
-            if let place = Self.bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
+            if let place = bounds.firstIndex(where: { value <= $0 }) { state.buckets[place] += 1 }
         }
     }
 
@@ -65,7 +67,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
             return
         }
         var sum = 0
-        for (bound, count) in zip(Self.bounds, state.buckets) {
+        for (bound, count) in zip(bounds, state.buckets) {
             sum += count
             text += "\(name)_bucket\(labels.braced(and: "le=\"\(Self.number(bound))\"")) \(sum)\n"
         }
@@ -74,7 +76,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
         text += "\(name)_count\(labels.braced()) \(state.count)\n"
     }
 
-    private static func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int(exactly: value).map { "\($0)" } ?? "\(value)"

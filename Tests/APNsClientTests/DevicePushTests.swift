@@ -80,7 +80,7 @@ struct DevicePushTests {
                 let labels = [
                     ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", traffic),
                 ]
-                #expect(try metrics.expectMeter("apns_connections", labels).values.last == 1)
+                #expect(try metrics.expectMeter("grandstand_apns_connections", labels).values.last == 1)
             }
         }
     }

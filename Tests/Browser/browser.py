@@ -4,7 +4,7 @@ import os
 import time
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
@@ -69,7 +69,7 @@ class Browser:
 
     @property
     def text(self):
-        return self.driver.find_element(By.TAG_NAME, "body").text
+        return "".join(body.text for body in self.driver.find_elements(By.TAG_NAME, "body"))
 
     def all(self, css):
         return self.driver.find_elements(By.CSS_SELECTOR, css)
@@ -85,13 +85,17 @@ class Browser:
         The page may be replaced while it is looked at."""
         deadline = time.monotonic() + seconds
         while True:
+            why = ""
             try:
                 value = condition()
-            except StaleElementReferenceException:
+            except WebDriverException:
+                # An element of the page that was there a moment ago.
                 value = None
+            except AssertionError as missing:
+                value, why = None, f": {missing}"
             if value:
                 return value
-            assert time.monotonic() < deadline, f"waited {seconds} s for {what} on {self.path}: {self.text[:1500]}"
+            assert time.monotonic() < deadline, f"waited {seconds} s for {what} on {self.path}{why}: {self.text[:1500]}"
             time.sleep(0.02)
 
     def wait_text(self, text, seconds=10):
@@ -107,13 +111,22 @@ class Browser:
         raise AssertionError(f"there is no button “{text}” on {self.path}: {self.text[:1500]}")
 
     def press(self, text, within="main"):
-        self.button(text, within).click()
+        """Presses it; a live part of the page may be replaced between the look and the press."""
+        def pressed():
+            self.button(text, within).click()
+            return True
+
+        self.wait(f"a press of “{text}”", pressed)
 
     def fill(self, name, value, within="main"):
-        fields = [e for e in self.all(f"{within} [name='{name}']") if e.is_displayed()]
-        assert fields, f"there is no field {name} on {self.path}"
-        fields[0].clear()
-        fields[0].send_keys(value)
+        def filled():
+            fields = [e for e in self.all(f"{within} [name='{name}']") if e.is_displayed()]
+            assert fields, f"there is no field {name}"
+            fields[0].clear()
+            fields[0].send_keys(value)
+            return True
+
+        self.wait(f"the field {name}", filled)
 
     def sign_in(self, secret):
         self.open("/console/sign-in")
@@ -139,7 +152,9 @@ class Browser:
         self.scheme("light")
         if self.scripts:
             for line in self.driver.get_log("browser"):
-                if line["level"] == "SEVERE" and "favicon" not in line["message"]:
+                # A page that is a refusal has the status of one.
+                refused = self.path in line["message"] and "with a status of 4" in line["message"]
+                if line["level"] == "SEVERE" and not refused and "favicon" not in line["message"]:
                     self.findings.append(f"{name}: the browser says: {line['message']}")
 
     def check_axe(self, name):

@@ -106,7 +106,7 @@ struct ClockTests {
 
     private static func offset(_ stage: Stage) async throws -> Double {
         let text = try await stage.api("GET", "/metrics").text
-        let line = text.split(separator: "\n").first { $0.hasPrefix("clock_offset_seconds ") }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("grandstand_clock_offset_seconds ") }
         return try #require(line?.split(separator: " ").last.flatMap { Double($0) })
     }
 }

@@ -44,11 +44,11 @@ struct HardeningTests {
             #expect(answer.status == 200)
             #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
             let text = answer.text
-            #expect(text.contains("# TYPE http_requests_total counter"))
+            #expect(text.contains("# TYPE grandstand_http_requests_total counter"))
             #expect(
                 text.contains(#"method="POST",route="/v1/events/{key}/broadcasts",status="202"} 1"#)
                     || text.contains(#"method="POST",route="/v1/events/:key/broadcasts",status="202"} 1"#))
-            #expect(text.contains("apns_answers_total"))
+            #expect(text.contains("grandstand_apns_answers_total"))
             #expect(!text.contains("geheim"))
             #expect(!text.contains(try #require(stage.api.secret)))
         }

@@ -66,7 +66,7 @@ struct LookupOutageTests {
             }
             #expect(refusal.slug == "store-unavailable")
             #expect(refusal.headers["retry-after"] != nil)
-            #expect(refusal.json["detail"]?.string?.contains("Try again") == true)
+            #expect(refusal.json["detail"]?.string?.contains("try again") == true)
             _ = try await cluster.start()
             try await until("it answers again") { try await phone("GET", Self.path).status == 200 ? () : nil }
         }

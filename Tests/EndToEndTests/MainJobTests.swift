@@ -23,7 +23,7 @@ struct MainJobTests {
             // What an app asks before it starts an activity: Apple lists the ID.
             for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
                 let lookup = try await stage.client.lookup(
-                    bundleID: Stage.bundleID, environment: environment.rawValue, eventKey: "final")
+                    "final", in: .init(Stage.bundleID, .init(rawValue: environment.rawValue)))
                 #expect(lookup.channelId == channel)
                 #expect(stage.simulator.channels(of: Stage.bundleID, in: environment).map(\.id) == [channel])
             }

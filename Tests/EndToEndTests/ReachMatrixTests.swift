@@ -58,6 +58,9 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" },
             body: { _ in update }),
+        .init(
+            method: "POST", route: "/v1/events/{key}/broadcasts/preview",
+            path: { "/v1/events/\($0.event)/broadcasts/preview" }, body: { _ in update }),
         .init(method: "GET", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" }),
         .init(method: "GET", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" }),
         .init(
@@ -152,7 +155,8 @@ struct ReachMatrixTests {
 
     /// Routes without a thing in their path: their lists and answers are looked at one by one.
     private static let others: Set<String> = [
-        "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/audit-log",
+        "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/quotas/history",
+        "GET /v1/audit-log",
         "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys", "GET /v1/calendars",
     ]
 

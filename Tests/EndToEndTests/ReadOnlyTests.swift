@@ -36,6 +36,9 @@ struct ReadOnlyTests {
                     let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", body)
                     #expect(refused.status == 503)
                     #expect(refused.slug == "store-unavailable")
+                    #expect(refused.headers["retry-after"] == "2")
+                    #expect(refused.json["detail"]?.string?.contains("takes no writes now") == true, "\(refused.text)")
+                    #expect(refused.json["detail"]?.string?.contains("Promote it") == true)
 
                     try await Self.setReadOnly(false, administration)
                     _ = try await until("readiness is green again") {

@@ -95,6 +95,14 @@ struct ConfigurationTests {
         #expect(configuration.database == .embedded(directory: "/data"))
     }
 
+    @Test func `who answers lookups alone only reads, and needs a database that others write`() throws {
+        let reader = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": "host=standby"]
+        #expect(try Configuration(environment: reader).onlyReads)
+        #expect(throws: ConfigurationError.self) { try Configuration(environment: ["GRANDSTAND_ROLES": "lookup"]) }
+        #expect(try !Configuration(environment: ["GRANDSTAND_ROLES": "lookup, dispatch"]).onlyReads)
+        #expect(try Configuration(environment: [:]).roles == [.api, .dispatch, .reconcile])
+    }
+
     @Test func `set to nothing is unset`() throws {
         let names = [
             "DATABASE_URL", "GRANDSTAND_DATA_DIR", "GRANDSTAND_HOST", "GRANDSTAND_PORT", "GRANDSTAND_TLS_CERT",

@@ -96,4 +96,21 @@ struct ChannelTenureTests {
         #expect(frees(course(ends: 2, over: 1), at: 30) == hours(30))
         #expect(frees(course(ends: 90), hasAudience: false, at: 1) == hours(5))
     }
+
+    @Test func `the course has every change, and of those close together the highest, then what goes on`() {
+        let now = Date(timeIntervalSince1970: 0)
+        func at(_ minutes: Double) -> Date { now.addingTimeInterval(60 * minutes) }
+        let spans = [
+            Forecast.Span(opensAt: now, closesAt: at(120), isHeld: true),
+            Forecast.Span(opensAt: at(60), closesAt: at(62)), Forecast.Span(opensAt: at(61), closesAt: at(63)),
+            Forecast.Span(opensAt: at(200), closesAt: nil), Forecast.Span(opensAt: at(90 * 1_440), closesAt: nil),
+        ]
+        let points = Forecast.course(spans: spans, now: now)
+        #expect(points.map(\.at) == [at(60), at(75), at(120), at(200)])
+        #expect(points.map(\.count) == [3, 1, 0, 1])
+        #expect(Forecast.course(spans: [], now: now).isEmpty)
+        // However many events there are, the course stays short.
+        let many = (0..<5_000).map { Forecast.Span(opensAt: at(Double($0)), closesAt: at(Double($0) + 90)) }
+        #expect(Forecast.course(spans: many, now: now).count < 1_000)
+    }
 }

@@ -7,8 +7,10 @@ package struct FakeOutbox: Outbox {
     package typealias List = @Sendable (EventKey, AppReach, PageRequest) throws -> Page<Broadcast>
 
     package var take: @Sendable ([BroadcastIntake]) throws -> [Result<Broadcast, Problem>] = { _ in throw Unasked() }
+    package var rehearsal: @Sendable (BroadcastIntake) throws -> BroadcastRehearsal = { _ in throw Unasked() }
     package var find: @Sendable (UUID) throws -> Broadcast? = { _ in throw Unasked() }
     package var list: List = { _, _, _ in throw Unasked() }
+    package var waiting: List = { _, _, _ in Page(items: [], nextCursor: nil) }
     package var withdraw: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
     package var withdrawPush: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
 
@@ -17,10 +19,16 @@ package struct FakeOutbox: Outbox {
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] { try take(items) }
+    package func rehearse(
+        _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> BroadcastRehearsal { try rehearsal(intake) }
     package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? { try find(id) }
     package func broadcasts(
         of key: EventKey, within reach: AppReach, _ page: PageRequest
     ) async throws -> Page<Broadcast> { try list(key, reach, page) }
+    package func scheduled(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> { try waiting(key, reach, page) }
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try withdraw(id)
     }

@@ -38,6 +38,44 @@ struct PrometheusMetricsTests {
         #expect(text.contains(#"took_seconds_count{route="/"} 4"#))
     }
 
+    @Test func `a description gives a metric its help and a histogram its bounds`() {
+        let metrics = PrometheusMetrics([
+            MetricDescription("took_seconds", .histogram, bounds: [1, 60], "How long\nit \\ took."),
+            MetricDescription("unused", .gauge, "Not told."),
+        ])
+        CoreMetrics.Timer(label: "took_seconds", dimensions: [], factory: metrics).recordSeconds(30)
+        #expect(
+            text(metrics) == """
+                # HELP took_seconds How long\\nit \\\\ took.
+                # TYPE took_seconds histogram
+                took_seconds_bucket{le="1"} 0
+                took_seconds_bucket{le="60"} 1
+                took_seconds_bucket{le="+Inf"} 1
+                took_seconds_sum 30
+                took_seconds_count 1
+
+                """)
+    }
+
+    @Test func `what is known at the moment is told once, under its own name or beside what is kept`() {
+        let metrics = PrometheusMetrics()
+        Meter(label: "open", dimensions: [("pool", "a")], factory: metrics).set(1)
+        let told = metrics.exposition(with: [
+            GaugeSample("open", [("pool", "b")], 2), GaugeSample("leader", 1), GaugeSample("leader", [("x", "\"")], 0),
+        ])
+        #expect(
+            String(decoding: told, as: UTF8.self) == """
+                # TYPE leader gauge
+                leader 1
+                leader{x="\\""} 0
+                # TYPE open gauge
+                open{pool="a"} 1
+                open{pool="b"} 2
+
+                """)
+        #expect(text(metrics) == "# TYPE open gauge\nopen{pool=\"a\"} 1\n")
+    }
+
     @Test func `one name is one kind, and names become what Prometheus allows`() {
         let metrics = PrometheusMetrics()
         Counter(label: "1st metric-ü", dimensions: [], factory: metrics).increment()

@@ -23,7 +23,7 @@ final class CallMetrics: Sendable {
         let result: String
     }
 
-    /// Refusals that are about the token; others are in `apns_answers_total` alone.
+    /// Refusals that are about the token; others are in `grandstand_apns_answers_total` alone.
     private static let tokenReasons: Set<APNsReason> = [
         .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
     ]
@@ -31,8 +31,8 @@ final class CallMetrics: Sendable {
     /// - Parameter factory: where the numbers go.
     init(factory: any MetricsFactory) {
         self.factory = factory
-        replays = Counter(label: "apns_replays_total", factory: factory)
-        renewals = Counter(label: "apns_token_renewals_total", factory: factory)
+        replays = Counter(label: "grandstand_apns_replays_total", factory: factory)
+        renewals = Counter(label: "grandstand_apns_token_renewals_total", factory: factory)
     }
 
     /// A call that ended: status 0 for one that had no answer, with `unanswered`, `unsent` or `withheld` as the reason.
@@ -83,7 +83,7 @@ final class CallMetrics: Sendable {
     /// Seconds since the token in use was issued.
     func tokenAge(_ seconds: Int, of credentials: Credentials) {
         Meter(
-            label: "apns_token_age_seconds",
+            label: "grandstand_apns_token_age_seconds",
             dimensions: [("team", credentials.teamID), ("key", credentials.keyID)], factory: factory
         ).set(seconds)
     }
@@ -92,7 +92,7 @@ final class CallMetrics: Sendable {
         answers.withLock { answers in
             if let counter = answers[series] { return counter }
             let counter = Counter(
-                label: "apns_answers_total",
+                label: "grandstand_apns_answers_total",
                 dimensions: [("call", series.call), ("status", "\(series.status)"), ("reason", series.reason)],
                 factory: factory)
             answers[series] = counter

@@ -17,12 +17,12 @@ final class PoolMetrics: Sendable {
         let labels = [("host", host), ("team", team), ("key", key), ("traffic", traffic)]
         self.labels = labels
         self.factory = factory
-        connections = Meter(label: "apns_connections", dimensions: labels, factory: factory)
-        streams = Meter(label: "apns_streams_in_use", dimensions: labels, factory: factory)
-        queueWait = Timer(label: "apns_queue_wait_seconds", dimensions: labels, factory: factory)
-        roundTrip = Timer(label: "apns_round_trip_seconds", dimensions: labels, factory: factory)
+        connections = Meter(label: "grandstand_apns_connections", dimensions: labels, factory: factory)
+        streams = Meter(label: "grandstand_apns_streams_in_use", dimensions: labels, factory: factory)
+        queueWait = Timer(label: "grandstand_apns_queue_wait_seconds", dimensions: labels, factory: factory)
+        roundTrip = Timer(label: "grandstand_apns_round_trip_seconds", dimensions: labels, factory: factory)
         opened = Counter(
-            label: "apns_connects_total", dimensions: labels + [("result", "ok")], factory: factory)
+            label: "grandstand_apns_connects_total", dimensions: labels + [("result", "ok")], factory: factory)
     }
 
     func gauges(connections: Int, streams: Int) {
@@ -39,9 +39,9 @@ final class PoolMetrics: Sendable {
     func connected() { opened.increment() }
 
     /// `result` is the step that failed.
-    func failed(_ step: HTTP2ConnectError.Kind) { count("apns_connects_total", ("result", step.rawValue)) }
+    func failed(_ step: HTTP2ConnectError.Kind) { count("grandstand_apns_connects_total", ("result", step.rawValue)) }
 
-    func goAway(_ reason: GoAwayReason) { count("apns_goaways_total", ("reason", reason.label)) }
+    func goAway(_ reason: GoAwayReason) { count("grandstand_apns_goaways_total", ("reason", reason.label)) }
 
     /// Rare enough to be made anew each time.
     private func count(_ name: String, _ label: (String, String)) {

@@ -52,4 +52,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     /// A push to one token, to be sent now or later.
     case pushAccepted = "push.accepted"
     case pushWithdrawn = "push.withdrawn"
+    /// Old entries of this log were forgotten.
+    case auditPruned = "audit.pruned"
 }

@@ -14,6 +14,8 @@ package struct LookupBacklog: Sendable {
     package private(set) var position: LookupPosition?
     /// Heard, and not seen in the journal yet.
     private var heard: Set<LookupChange> = []
+    /// Found, and found again by every look from `position`: one at a standby cannot tell what had been committed.
+    private var found: Set<LookupChange> = []
     private var hasListened = false
 
     package init() {}
@@ -44,11 +46,12 @@ package struct LookupBacklog: Sendable {
     ) -> [LookupChange] {
         // A reading of everything has set another position meanwhile, and goes by that.
         guard position == start else { return [] }
-        let news = changes.filter { heard.remove($0) == nil }
+        let news = changes.filter { found.insert($0).inserted }.filter { heard.remove($0) == nil }
         news.forEach { note($0) }
         position = end
         // Announcements that came after their line was found.
         heard = heard.filter { $0.version >= start.floor }
+        found = found.filter { $0.version >= end.floor }
         return news
     }
 
@@ -56,6 +59,7 @@ package struct LookupBacklog: Sendable {
     package mutating func beginReading(at position: LookupPosition) {
         self.position = position
         heard = []
+        found = []
         needsReading = false
         isReading = true
     }

@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// Where replicas read the lookup's answers from, and learn of changes.
 ///
 /// Whatever changes an answer leaves a line in a journal and is announced, in the transaction of the change. The
@@ -56,15 +58,19 @@ package struct LookupChange: Sendable, Hashable {
     }
 }
 
-/// A point in the journal: which transactions can be seen from it.
+/// A point in the journal: which transactions can be seen from it. At a standby nobody knows which of the newest can, so a
+/// point there is before all of those: what is found from it may have been found before.
 package struct LookupPosition: Sendable, Hashable {
     /// The source's own words.
     package var text: String
     /// All changes with smaller versions can be seen from here.
     package var floor: UInt64
+    /// When what is read here was the newest; `nil`: it is now. At a standby that cannot say when, the distant past.
+    package var asOf: Date?
 
-    package init(text: String, floor: UInt64) {
+    package init(text: String, floor: UInt64, asOf: Date? = nil) {
         self.text = text
         self.floor = floor
+        self.asOf = asOf
     }
 }

@@ -17,6 +17,13 @@ package protocol Outbox: Sendable {
         plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
+    /// What a broadcast to an event would come to if it were accepted now; changes nothing.
+    ///
+    /// - Throws: the `Problem` for which it would be refused.
+    func rehearse(
+        _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> BroadcastRehearsal
+
     /// A broadcast with those of its deliveries that are within `reach`.
     ///
     /// - Throws: `forbidden` for one of an event or channel that is out of it.
@@ -25,6 +32,9 @@ package protocol Outbox: Sendable {
     /// An event's broadcasts, the newest first, with those of their deliveries that are within `reach`; none of an event
     /// that is out of it.
     func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
+
+    /// Those of an event that wait for their `sendAt`, the next one first; none of an event that is out of reach.
+    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
     /// Withdraws a broadcast of which nothing was sent, and writes down who did: what was true before it is true again.
     /// The content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had
@@ -151,11 +161,14 @@ package struct ClaimedDelivery: Sendable, Hashable {
     /// Requests to Apple including the one to come.
     package var attempts: Int
     package var expiresAt: Date
+    /// When it was accepted, or was to go; `nil`: not known.
+    package var askedAt: Date?
 
     package init(
         id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: Message,
-        attempts: Int, expiresAt: Date
+        attempts: Int, expiresAt: Date, askedAt: Date? = nil
     ) {
+        self.askedAt = askedAt
         self.id = id
         self.lane = lane
         self.address = address

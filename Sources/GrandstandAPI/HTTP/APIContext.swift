@@ -9,6 +9,8 @@ package struct APIContext: RequestContext, Sendable {
     package var requestID: String
     /// Whose key it was; `nil` on routes without authentication.
     package var key: APIKey?
+    /// Whose session the call is made in, for a page; `nil`: the call brings its key itself.
+    var session: PageSession?
     /// The query's parameters, those that the route knows and no others.
     var query = QueryParameters()
     /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64

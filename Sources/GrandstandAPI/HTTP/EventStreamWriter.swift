@@ -17,15 +17,27 @@ struct EventStreamWriter: Sendable {
         _ updates: AsyncStream<LiveUpdate>, to writer: any ResponseBodyWriter,
         while isAdmitted: @escaping @Sendable () async -> Bool
     ) async throws {
+        try await run(to: writer) { put in
+            for await update in updates {
+                if update.content == .heartbeat { guard await isAdmitted() else { return } }
+                try await put(Self.text(update))
+            }
+        }
+    }
+
+    /// Writes what `body` puts, until it returns.
+    ///
+    /// - Throws: as above.
+    func run(
+        to writer: any ResponseBodyWriter,
+        _ body: @escaping @Sendable (_ put: @Sendable (String) async throws -> Void) async throws -> Void
+    ) async throws {
         let pen = Pen(writer)
         let watch = StallWatch(stallTimeout: settings.stallTimeout)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await watch.timed { try await pen.put("retry: \(settings.retry)\n\n") }
-                for await update in updates {
-                    if update.content == .heartbeat { guard await isAdmitted() else { return } }
-                    try await watch.timed { try await pen.put(Self.text(update)) }
-                }
+                try await body { text in try await watch.timed { try await pen.put(text) } }
             }
             group.addTask {
                 while !watch.hasStalled { try await Task.sleep(for: settings.stallTimeout / 4) }

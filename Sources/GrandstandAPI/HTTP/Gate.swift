@@ -17,16 +17,23 @@ struct Gate: Sendable {
     /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
     func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
         guard route.access != .open else { return nil }
-        guard let secret = Self.bearer(request.headers[.authorization]) else {
-            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
-        }
-        let key = try await identify(String(secret), context, for: route.access)
+        let key = try await identify(request, context, for: route.access)
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
         if let bundleID = BundleID(rawValue: context.text("bundleId")), !key.covers(bundleID) {
             throw key.reach.refusal
         }
         return key
+    }
+
+    private func identify(
+        _ request: Request, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        if let session = context.session { return try resume(session.key, context, for: access) }
+        guard let secret = Self.bearer(request.headers[.authorization]) else {
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
+        }
+        return try await identify(String(secret), context, for: access)
     }
 
     /// Whose key `secret` is, within its limits: what every way in begins with, however the secret came.
@@ -40,6 +47,14 @@ struct Gate: Sendable {
             throw refusal(
                 "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
         }
+        return try resume(key, context, for: access)
+    }
+
+    /// Counts a request of a key that is known already.
+    ///
+    /// - Throws: `rate-limited`.
+    func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
+        let now = now()
         if !key.isForClientApps { onTrust(context.channel) }
         context.rate.standing = limits.take(
             key.id, isForClientApps: key.isForClientApps, for: access, at: now)
@@ -69,7 +84,7 @@ struct Gate: Sendable {
     }
 
     /// Who fails too often is told when to come again, instead of why.
-    private func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
+    func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
         guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
             return Problem(.unauthenticated, detail)
         }

@@ -22,7 +22,8 @@ struct Idempotency: Sendable {
         guard route.method == .post, route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
             return try await route.answer(request, context)
         }
-        guard let key = context.key, let secret = Gate.bearer(request.headers[.authorization]).map(String.init) else {
+        let secret = context.session?.secret ?? Gate.bearer(request.headers[.authorization]).map(String.init)
+        guard let key = context.key, let secret else {
             return try await route.answer(request, context)
         }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {

@@ -1,4 +1,4 @@
-package import Grandstand
+internal import Grandstand
 internal import HTTPTypes
 package import Hummingbird
 
@@ -6,11 +6,7 @@ package import Hummingbird
 /// their own requests and answer their own refusals. What is around every request is around theirs, too: names, logs,
 /// metrics, limits, standing headers.
 package struct MountedPages: Sendable {
-    /// Tells whose key a secret is.
-    ///
-    /// - Throws: `unauthenticated`, counted for the address it came from; `rate-limited`.
-    package typealias Identify = @Sendable (_ secret: String) async throws -> APIKey
-    package typealias Respond = @Sendable (Request, APIContext, @escaping Identify) async throws -> Response
+    package typealias Respond = @Sendable (Request, APIContext, PageDoor) async throws -> Response
 
     /// `/console`: that path, and all below it.
     let path: String
@@ -21,15 +17,14 @@ package struct MountedPages: Sendable {
         self.respond = respond
     }
 
-    func mount(on router: Router<APIContext>, gate: Gate) {
+    /// - Parameter calls: the API's routes, for the pages' own calls.
+    func mount(on router: Router<APIContext>, gate: Gate, calls: some HTTPResponder<APIContext>) {
         for path in [path, path + "/**"] {
             for method in [HTTPRequest.Method.get, .post] {
                 router.on(RouterPath(path), method: method) { [respond] request, context in
-                    try await respond(request, context) { secret in
-                        let key = try await gate.identify(secret, context, for: .anyKey)
-                        gate.uses.used(key.id, at: gate.now())
-                        return key
-                    }
+                    try await respond(
+                        request, context,
+                        PageDoor(gate: gate, context: context) { try await calls.respond(to: $0, context: $1) })
                 }
             }
         }

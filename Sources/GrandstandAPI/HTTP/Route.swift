@@ -132,7 +132,12 @@ struct RouteTable: Sendable {
                 return try await idempotency.answer(request, context, route)
             }
         }
-        pages?.mount(on: router, gate: gate)
+        // Pages call what is beside them, never themselves.
+        if let pages {
+            pages.mount(
+                on: router, gate: gate,
+                calls: self.router(gate: gate, idempotency: idempotency, middleware: middleware).buildResponder())
+        }
         return router
     }
 }

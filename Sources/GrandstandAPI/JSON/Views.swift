@@ -37,6 +37,7 @@ struct AppView: JSONWritable {
                 }
             }
             object.member("quirks", quirks)
+            object.member("preview", app.preview)
             object.member("createdAt", app.createdAt)
             object.member("updatedAt", app.updatedAt)
         }
@@ -123,14 +124,19 @@ extension Broadcast: JSONWritable {
             if sendAt != nil { object.member("sendAt", sendAt) }
             object.member("by", by)
             object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
-            object.member("deliveries", deliveries)
+            object.name("deliveries")
+            object.array(deliveries) { writer, delivery in
+                delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
+            }
             object.member("warnings", warnings)
+            if let request { object.member("message", request) }
         }
     }
 }
 
-extension Delivery: JSONWritable {
-    package func write(to json: inout JSONWriter) {
+extension Delivery {
+    /// - Parameter answerMilliseconds: `Broadcast.answerMilliseconds`.
+    func write(to json: inout JSONWriter, answerMilliseconds: Int?) {
         json.object { object in
             object.member("kind", counts == nil ? "channel" : "tokens")
             if let counts { object.member("counts", counts) }
@@ -139,6 +145,8 @@ extension Delivery: JSONWritable {
             if let variant { object.member("variant", variant.rawValue) }
             object.member("channelId", channelID)
             writeProgress(to: &object)
+            if let answerMilliseconds { object.member("answerMilliseconds", answerMilliseconds) }
+            if let supersededBy { object.member("supersededBy", supersededBy) }
         }
     }
 

@@ -30,8 +30,8 @@ package struct LookupDesk: Sendable {
         self.limits = limits
         self.headers = headers
         self.now = now
-        ofOne = Meters(metrics, LookupRoutes.path)
-        ofList = Meters(metrics, LookupRoutes.listPath)
+        ofOne = Meters(metrics, LookupRoutes.path, .found)
+        ofList = Meters(metrics, LookupRoutes.listPath, .listed)
     }
 
     /// The times of a route's answers.
@@ -39,9 +39,19 @@ package struct LookupDesk: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void
 
-        init(_ metrics: any OperationMetrics, _ path: String) {
-            found = metrics.answers(method: "GET", path: path, status: 200)
-            notModified = metrics.answers(method: "GET", path: path, status: 304)
+        init(_ metrics: any OperationMetrics, _ path: String, _ result: LookupResult) {
+            let (answers, found) = (metrics.answers(method: "GET", path: path, status: 200), metrics.lookups(result))
+            self.found = { time in
+                answers(time)
+                found()
+            }
+            let (repeats, notModified) = (
+                metrics.answers(method: "GET", path: path, status: 304), metrics.lookups(.notModified)
+            )
+            self.notModified = { time in
+                repeats(time)
+                notModified()
+            }
         }
     }
 

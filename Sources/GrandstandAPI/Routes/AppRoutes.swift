@@ -26,7 +26,7 @@ struct AppRoutes: Sendable {
         let (app, created) = try await apps.put(
             App(
                 bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
-                channelLimit: draft.channelLimit, updatedAt: now()),
+                channelLimit: draft.channelLimit, updatedAt: now(), preview: draft.preview),
             by: context.actor, if: condition)
         return .json(try await view(app), status: created ? .created : .ok)
     }
@@ -66,6 +66,7 @@ struct AppDraft {
     let credentials: Credentials
     let overrides: [APNsEnvironment: App.Override]
     let channelLimit: Int
+    let preview: AppPreview?
 
     init(_ body: JSONValue) throws(Problem) {
         var fields = JSONFields(body)
@@ -83,6 +84,7 @@ struct AppDraft {
             }
             fields.absorb(environments)
         }
+        preview = fields.preview("preview")
         try fields.finish()
         self.name = name ?? ""
         self.overrides = overrides

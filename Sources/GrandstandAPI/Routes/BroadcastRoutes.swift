@@ -16,12 +16,14 @@ struct BroadcastRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
+            Route(.post, "/v1/events/:key/broadcasts/preview", .scope(.organise), keepsAnswers: false, preview),
             Route(
                 .post, "/v1/broadcasts", .scope(.organise), bodyLimit: BroadcastBatch.maximumBytes,
                 prepare: prepareBatch),
             Route(
                 .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
-            Route(.get, "/v1/events/:key/broadcasts", .scope(.organise), query: ["limit", "cursor"], list),
+            Route(
+                .get, "/v1/events/:key/broadcasts", .scope(.organise), query: ["limit", "cursor", "scheduled"], list),
             Route(.get, "/v1/broadcasts/:id", .scope(.organise), get),
             Route(.delete, "/v1/broadcasts/:id", .scope(.organise), cancel),
         ]
@@ -32,6 +34,19 @@ struct BroadcastRoutes: Sendable {
         let broadcast = try BroadcastRequest(body: try await request.json())
         let wanted = BroadcastIntake(.event(key), request: broadcast, by: context.actor, within: context.reach)
         return .json(try await intake.accept(wanted), status: .accepted)
+    }
+
+    /// Says what `accept` would do, and does not.
+    private func preview(_ request: Request, _ context: APIContext) async throws -> Response {
+        let key = try context.eventKey()
+        let broadcast = try BroadcastRequest(body: try await request.json())
+        let rehearsal = try await intake.rehearse(
+            BroadcastIntake(.event(key), request: broadcast, by: context.actor, within: context.reach))
+        var previews: [BundleID: AppPreview] = [:]
+        for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
+            previews[bundleID] = try await apps.app(bundleID)?.preview
+        }
+        return .json(BroadcastRehearsalView(rehearsal: rehearsal, previews: previews))
     }
 
     private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
@@ -93,7 +108,11 @@ struct BroadcastRoutes: Sendable {
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let page = try context.query.page()
+        let isScheduled = try context.query.flag("scheduled")
         let event = try await events.declared(try context.eventKey(), within: context.reach, now: now())
+        if isScheduled {
+            return .json(try await outbox.scheduled(of: event.specification.key, within: context.reach, page))
+        }
         return .json(try await outbox.broadcasts(of: event.specification.key, within: context.reach, page))
     }
 

@@ -48,8 +48,28 @@ package protocol OperationMetrics: Sendable {
     /// The same for answers of one kind, found once and called by the million.
     func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
 
+    /// Counts lookups that come to the same, found once and called by the million.
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void
+
     /// Everything, in Prometheus' text format.
     func exposition() -> [UInt8]
+}
+
+/// What a lookup comes to, as it is counted.
+package enum LookupResult: String, Sendable, CaseIterable {
+    /// A channel was named.
+    case found
+    /// The caller has the answer already (304).
+    case notModified = "not-modified"
+    /// There is no channel yet.
+    case pending
+    case over
+    /// No such event.
+    case unknown
+    /// What may be followed was listed.
+    case listed
+    /// Neither memory nor the database could be asked.
+    case unavailable
 }
 
 /// `/healthz`, `/readyz` and `/metrics`: without a key, for probes.

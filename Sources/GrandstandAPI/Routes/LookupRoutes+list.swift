@@ -9,7 +9,10 @@ extension LookupRoutes {
     var list: Route {
         Route(
             .get, Self.listPath, Self.access,
-            query: ["topic", "from", "to", "state", "variant", "limit", "cursor"], answerList)
+            query: ["topic", "from", "to", "state", "variant", "limit", "cursor"]
+        ) { request, context in
+            try await meter.count(.listed) { try await answerList(request, context) }
+        }
     }
 
     private func answerList(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -9,6 +9,7 @@ internal import Hummingbird
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
     let contents: LookupContents
+    let meter: LookupMeter
 
     /// Who may look up: here, and where `LookupDesk` answers from memory.
     static let access = Route.Access.scope(.lookup)
@@ -16,7 +17,9 @@ struct LookupRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, Self.path, Self.access, query: ["include", "variant"], lookup),
+            Route(.get, Self.path, Self.access, query: ["include", "variant"]) { request, context in
+                try await meter.count(.found) { try await lookup(request, context) }
+            },
             list,
             // It reads only, and strangers have its keys: what they send is not stored.
             Route(
@@ -38,7 +41,8 @@ struct LookupRoutes: Sendable {
         if wantsState ?? false, case .found? = answer {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             return try Self.response(
-                to: request, try await contents.answer(name), .confirmed, key, bundleID, environment, variant)
+                to: request, try await contents.answer(name), replica.freshnessOfDatabase(freshness), key, bundleID,
+                environment, variant)
         }
         return try Self.response(to: request, answer, freshness, key, bundleID, environment, variant)
     }
@@ -81,12 +85,15 @@ struct LookupRoutes: Sendable {
                 topic: bundleID.topic, in: environment, key, variant: variant)
             if freshness != .confirmed { worst = freshness }
             switch answer {
-            case .found(let body): items.append(body.bytes)
+            case .found(let body):
+                items.append(body.bytes)
+                meter.count(.found)
             case .pending: missing.append((text, .channelPending))
             case .over: missing.append((text, .eventOver))
             case nil: missing.append((text, .eventNotFound))
             }
         }
+        for miss in missing { meter.count(LookupResult(miss.reason)) }
         var writer = JSONWriter()
         writer.object { object in
             object.name("items")

@@ -48,7 +48,8 @@ package struct Doctor: Sendable {
         _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         do {
-            let session = try await DatabaseSession.connect(configuration.database, logger: logger)
+            let session = try await DatabaseSession.connect(
+                configuration.database, onlyReads: configuration.onlyReads, logger: logger)
             let found = await databaseChecks(session, configuration, only: bundleID)
             await session.close()
             return found
@@ -62,11 +63,12 @@ package struct Doctor: Sendable {
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         let status: Migrator.Status
         do {
+            try await session.requireOwnSessions()
             status = try await Migrator(session.pool).status()
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        let checks = [DoctorCheck("database", .ok, "answers"), await clock(session), Self.migrations(status)]
+        let checks = [await Self.database(session), await clock(session), Self.migrations(status)]
         guard status == .current else {
             return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
         }
@@ -104,6 +106,18 @@ package struct Doctor: Sendable {
         }
     }
 
+    /// Whether it is a primary; how far behind one that is a standby is, by what lookups there go by.
+    private static func database(_ session: DatabaseSession) async -> DoctorCheck {
+        guard let age = (try? await session.standbyAge()).flatMap(\.self) else {
+            return DoctorCheck("database", .ok, "answers")
+        }
+        let words = "answers; it is a standby, and has what its primary had \(Int(age)) s ago"
+        guard age > 10 else { return DoctorCheck("database", .ok, words) }
+        return DoctorCheck(
+            "database", .warning, words,
+            next: "see pg_stat_wal_receiver there and pg_stat_replication at its primary, if that still runs")
+    }
+
     private static func noDatabase(_ why: String) -> [DoctorCheck] {
         [
             DoctorCheck(
@@ -117,13 +131,20 @@ package struct Doctor: Sendable {
     private static func migrations(_ status: Migrator.Status) -> DoctorCheck {
         switch status {
         case .current: DoctorCheck("migrations", .ok, "the schema is this binary's")
+        case .newer(let version):
+            DoctorCheck(
+                "migrations", .ok,
+                "the database has migration \(version), which this binary does not know and may do without"
+            )
         case .behind(let names):
             DoctorCheck(
                 "migrations", .failed, "missing: \(names.joined(separator: ", "))",
                 next: "run `grandstand migrate` with the same settings")
-        case .ahead(let version):
+        case .ahead(let version, let least):
             DoctorCheck(
-                "migrations", .failed, "the database has migration \(version), which this binary does not know",
+                "migrations", .failed,
+                "the database has migration \(version), which this binary does not know"
+                    + (least.map { ", and is for builds that know migration \($0)" } ?? ""),
                 next: "run a newer grandstand")
         case .changed(let name):
             DoctorCheck(

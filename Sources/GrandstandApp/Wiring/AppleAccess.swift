@@ -41,6 +41,6 @@ struct AppleAccess: Sendable {
             management: management, channels: stores.channels, calls: calls, lease: channelLease, now: now)
         reconciliation = Reconciliation(
             management: management, channelCalls: calls, store: stores.reconciliations, lease: channelLease, now: now,
-            logger: logger)
+            counting: resources.counting, logger: logger)
     }
 }

@@ -16,13 +16,22 @@ struct DeviceLoops: Sendable {
         members = APNsEnvironment.allCases.flatMap { [settings] environment in
             let pushes = DevicePushes(
                 gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, now: resources.now)
-            func loop<Store: ShardStore>(_ store: Store, wokenBy topic: WakeTopic) -> ShardDispatcher<Store> {
+            func loop<Store: ShardStore>(
+                _ store: Store, wokenBy topic: WakeTopic,
+                onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }
+            ) -> ShardDispatcher<Store> {
                 ShardDispatcher(
                     environment: environment, store: store, pushes: pushes, signals: stores.signals, wakenBy: topic,
-                    settings: settings, now: resources.now, mayClaim: resources.mayClaim, logger: logger)
+                    settings: settings, now: resources.now, mayClaim: resources.mayClaim, onSettled: onSettled,
+                    logger: logger)
+            }
+            let starts = loop(stores.starts, wokenBy: .starts) { [counting = resources.counting] verdicts in
+                for verdict in verdicts {
+                    if let state = StartState(verdict) { counting(.started(state, reason: verdict.reason)) }
+                }
             }
             return [
-                ServerLoops.Member(.dispatch, loop(stores.starts, wokenBy: .starts), "starts"),
+                ServerLoops.Member(.dispatch, starts, "starts"),
                 ServerLoops.Member(.dispatch, loop(stores.crowds, wokenBy: .lanes(environment)), "crowds"),
             ]
         }

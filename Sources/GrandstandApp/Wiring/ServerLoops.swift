@@ -9,14 +9,18 @@ internal import ServiceLifecycle
 
 /// What runs beside the listeners, each for the role that needs it.
 struct ServerLoops: Sendable {
-    /// A service, and the role without which it does not run; `nil`: it always runs.
+    /// A service, and the roles for one of which it runs; `nil`: it always runs.
     struct Member: Sendable {
-        let role: Configuration.Role?
+        let roles: Set<Configuration.Role>?
         let service: any Service
         let name: String
 
         init(_ role: Configuration.Role?, _ service: any Service, _ name: String) {
-            self.role = role
+            self.init(anyOf: role.map { [$0] }, service, name)
+        }
+
+        init(anyOf roles: Set<Configuration.Role>?, _ service: any Service, _ name: String) {
+            self.roles = roles
             self.service = service
             self.name = name
         }
@@ -48,7 +52,7 @@ struct ServerLoops: Sendable {
             outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
             // Longer than a post can take.
             settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
-            now: now, mayClaim: mayClaim, logger: logger)
+            now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
         let refresher = CalendarRefresher(
             operations: parts.calendars,
@@ -64,27 +68,54 @@ struct ServerLoops: Sendable {
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.laneLease, drain: configuration.drain),
-                now: now, mayClaim: mayClaim, logger: logger)
+                now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         }
-        func janitor(_ history: any PrunableStore, keep: TimeInterval, of things: String) -> Janitor {
-            Janitor(history: history, settings: .init(keep: keep, of: things), now: now, logger: logger)
+        func janitor(
+            _ history: any PrunableStore, keep: TimeInterval, of things: String, step: Int = 500
+        ) -> Janitor {
+            var settings = Janitor.Settings(keep: keep, of: things)
+            settings.step = step
+            return Janitor(history: history, settings: settings, now: now, logger: logger)
         }
         members =
             [
                 Member(nil, resources.clock, "clock"),
-                Member(nil, UntilShutdown { await signals.run() }, "signals"),
-                Member(.api, UntilShutdown { await stores.keys.run() }, "keys"),
-                Member(.api, parts.lookups, "lookups"),
+                Member(anyOf: Configuration.Role.all, UntilShutdown { await signals.run() }, "signals"),
+                Member(anyOf: [.api, .lookup], UntilShutdown { await stores.keys.run() }, "keys"),
+                Member(anyOf: [.api, .lookup], parts.lookups, "lookups"),
                 Member(.reconcile, reconciler, "reconciler"),
-                Member(nil, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
+                Member(
+                    anyOf: Configuration.Role.all, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
                 Member(.dispatch, janitor(stores.history, keep: configuration.history, of: "broadcasts"), "janitor"),
+                // An event has a score of rows besides its messages.
+                Member(
+                    .dispatch, janitor(stores.eventHistory, keep: configuration.history, of: "events", step: 50),
+                    "janitor of events"),
+                Member(
+                    .dispatch, janitor(stores.channelHistory, keep: configuration.history, of: "channels", step: 100),
+                    "janitor of channels"),
+                Member(
+                    .dispatch, janitor(stores.laneHistory, keep: configuration.history, of: "lanes"),
+                    "janitor of lanes"),
+                Member(
+                    .dispatch, janitor(stores.keyHistory, keep: configuration.audit, of: "keys"), "janitor of keys"),
+                Member(
+                    .dispatch,
+                    janitor(stores.auditHistory, keep: configuration.audit, of: "audit entries", step: 5_000),
+                    "janitor of the audit log"),
                 Member(
                     .dispatch,
                     janitor(stores.idempotency, keep: PostgresIdempotencyStore.lifetime, of: "kept answers"),
                     "janitor of answers"),
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
+                Member(.reconcile, parts.gauges, "gauges"),
+                Member(
+                    .reconcile,
+                    QuotaSampler(
+                        channels: stores.channels, history: stores.quotaHistory,
+                        settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
                 Member(
                     .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
                     "webhook janitor"),

@@ -12,6 +12,8 @@ struct ServerParts: Sendable {
     let lookups: LookupReplica
     let views: LiveViews
     let keyUses: KeyUses
+    /// What metrics tell of the database as a whole.
+    let gauges: GaugeWatch
     /// Which connections make way when they are too many.
     let shares: ConnectionShares
     /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
@@ -25,8 +27,8 @@ struct ServerParts: Sendable {
         let apple = AppleAccess(configuration, resources, stores, logger: logger)
         let lookups = LookupReplica(
             source: stores.lookupSource, events: stores.lookupEvents, keys: stores.keys,
-            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
-        if configuration.roles.contains(.api) { resources.database.changes.follow { lookups.changed($0) } }
+            settings: .of(configuration), now: now, logger: logger)
+        if !configuration.onlyReads { resources.database.changes.follow { lookups.changed($0) } }
         views = LiveViews(
             store: stores.live, signals: stores.signals,
             settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
@@ -37,6 +39,12 @@ struct ServerParts: Sendable {
         calendars = CalendarOperations(
             store: stores.calendars, apps: stores.apps, gateway: resources.webhookClient, documents: .api,
             networks: configuration.webhookNetworks, tenure: configuration.tenure, now: now)
+        gauges = GaugeWatch(
+            channels: stores.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure), now: now,
+            logger: logger)
+        resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
+        resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
+        resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
         self.stores = stores
         self.apple = apple
         self.lookups = lookups
@@ -52,18 +60,22 @@ struct ServerParts: Sendable {
                     store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
                     now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
-                intake: Intake(outbox: stores.outbox, plan: plan, now: now), calendars: calendars,
+                intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
+                calendars: calendars,
                 webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
                 installations: stores.installations, receipts: stores.installations,
                 receiptSampling: configuration.receiptSampling, views: views,
-                readiness: Self.readiness(resources, apple), tenure: configuration.tenure,
-                pages: .console(Self.console(configuration, resources, stores, apple)), now: now))
+                readiness: Self.readiness(configuration, resources, apple, lookups),
+                tenure: configuration.tenure,
+                pages: .console(Self.console(configuration, resources, stores, apple, views)),
+                onlyLookups: !configuration.roles.contains(.api), now: now))
     }
 
     /// At most a second old; after two seconds without an answer of the database it says so.
     private static func readiness(
-        _ resources: ServerResources, _ apple: AppleAccess
+        _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
+        if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
         let readiness = RecentValue(
             age: .seconds(1), timeout: .seconds(2), late: { Readiness.late(apple.gateway) },
             make: { await Readiness(of: resources.database, apple.gateway) })
@@ -71,15 +83,32 @@ struct ServerParts: Sendable {
     }
 
     private static func console(
-        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess
+        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess,
+        _ views: LiveViews
     ) -> Console {
-        Console(
+        let changes = ChangeStream(views: views)
+        return Console(
             Console.Dependencies(
                 apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
                 quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                gateway: apple.gateway, tenure: configuration.tenure, isSecure: configuration.tls != nil,
+                starts: stores.starts, calendars: stores.calendars, gateway: apple.gateway,
+                sessions: stores.consoleSessions, keys: stores.keys, quotaHistory: stores.quotaHistory,
+                activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) },
+                watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
+                isSecure: configuration.tls != nil,
                 status: { $0.status }, now: resources.now),
             templates: resources.templates)
+    }
+}
+
+extension LookupReplica.Settings {
+    fileprivate static func of(_ configuration: Configuration) -> LookupReplica.Settings {
+        var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
+        guard configuration.onlyReads else { return settings }
+        settings.asksDatabase = false
+        // A commit twice a second, its way to a standby, and a look twice a second.
+        settings.grace = 3
+        return settings
     }
 }
 

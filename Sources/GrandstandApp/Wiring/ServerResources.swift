@@ -15,6 +15,8 @@ struct ServerResources: Sendable {
     let templates: ConsoleTemplates
     let webhookClient: WebhookClient
     let metrics: ServerMetrics
+    /// Counts what happens for them.
+    let counting: Counting
     let database: DatabaseSession
     /// The database's clock, by which replicas agree.
     let clock: DatabaseClock
@@ -37,13 +39,15 @@ struct ServerResources: Sendable {
         let webhookClient = try webhookClient(configuration, wallClock)
         try await probeAddresses(configuration)
         let metrics = ServerMetrics()
-        let database = try await DatabaseSession.open(configuration.database, logger: logger)
+        let database = try await DatabaseSession.open(
+            configuration.database, onlyReads: configuration.onlyReads, onWait: { metrics.waits(of: $0) },
+            logger: logger)
         do {
             let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
             try refuseUnusable(clock)
             return ServerResources(
                 keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
-                metrics: metrics, database: database, clock: clock, wallClock: wallClock)
+                metrics: metrics, counting: metrics.counting, database: database, clock: clock, wallClock: wallClock)
         } catch {
             await database.close()
             throw error
@@ -65,7 +69,7 @@ struct ServerResources: Sendable {
     }
 
     private static func probeAddresses(_ configuration: Configuration) async throws {
-        if configuration.roles.contains(.api) {
+        if !configuration.roles.isDisjoint(with: [.api, .lookup]) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
         if let port = configuration.operationsPort {

@@ -16,7 +16,7 @@ struct ServerStores: Sendable {
     /// Leads acceptance to the dispatchers of this process.
     let departures: LocalDepartures
     let keys: CachedKeyStore
-    let lookupSource: PostgresLookupSource
+    let lookupSource: any LookupSource
     /// Events as lookups read them.
     let lookupEvents: PostgresEventStore
     let quirks: PostgresQuirkStore
@@ -25,21 +25,30 @@ struct ServerStores: Sendable {
     let idempotency: PostgresIdempotencyStore
     let auditLog: PostgresAuditLog
     let history: PostgresHistory
+    let eventHistory: PostgresLedgerHistory
+    let channelHistory: PostgresLedgerHistory
+    let laneHistory: PostgresLedgerHistory
+    let keyHistory: PostgresLedgerHistory
+    let auditHistory: PostgresAuditHistory
     let webhooks: PostgresWebhookStore
     let webhookOutbox: PostgresWebhookOutbox
     let webhookHistory: PostgresWebhookHistory
     let tokenAnswers: PostgresTokenAnswers
     let quotaLevels: PostgresQuotaLevels
+    let gauges: PostgresGaugeStore
     let live: PostgresLiveStore
     let installations: PostgresInstallationStore
     let installationHistory: PostgresDeviceHistory
     let activityHistory: PostgresDeviceHistory
     let receiptHistory: PostgresDeviceHistory
+    let quotaHistory: PostgresQuotaHistory
+    let overview: PostgresOverview
+    let consoleSessions: PostgresConsoleSessionStore
     let signals: PostgresWakeSignals
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
         let session = resources.database
-        let store = Database(session.pool)
+        let store = Database(session.pool, counting: resources.counting)
         let lookupSessions = Database(session.lookupPool, sharing: store)
         let bulkSessions = Database(session.bulkPool, sharing: store)
         apps = PostgresAppStore(store)
@@ -62,7 +71,9 @@ struct ServerStores: Sendable {
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
-        lookupSource = PostgresLookupSource(lookupSessions)
+        lookupSource =
+            configuration.onlyReads
+            ? StandbyLookupSource(PostgresLookupSource(lookupSessions)) : PostgresLookupSource(lookupSessions)
         lookupEvents = PostgresEventStore(lookupSessions)
         quirks = PostgresQuirkStore(store)
         reconciliations = PostgresReconciliationStore(store)
@@ -70,11 +81,17 @@ struct ServerStores: Sendable {
         idempotency = PostgresIdempotencyStore(bulkSessions)
         auditLog = PostgresAuditLog(store)
         history = PostgresHistory(store)
+        eventHistory = PostgresLedgerHistory(store, .events)
+        channelHistory = PostgresLedgerHistory(store, .channels)
+        laneHistory = PostgresLedgerHistory(store, .lanes)
+        keyHistory = PostgresLedgerHistory(store, .keys)
+        auditHistory = PostgresAuditHistory(store, now: resources.now)
         webhooks = PostgresWebhookStore(store)
         webhookOutbox = PostgresWebhookOutbox(store)
         webhookHistory = PostgresWebhookHistory(store)
         tokenAnswers = PostgresTokenAnswers(store)
         quotaLevels = PostgresQuotaLevels(store)
+        gauges = PostgresGaugeStore(store)
         live = PostgresLiveStore(store)
         installations = PostgresInstallationStore(
             Database(session.devicePool, sharing: store), calls: store,
@@ -82,6 +99,9 @@ struct ServerStores: Sendable {
         installationHistory = PostgresDeviceHistory(store, .installations)
         activityHistory = PostgresDeviceHistory(store, .activities)
         receiptHistory = PostgresDeviceHistory(store, .receipts)
+        quotaHistory = PostgresQuotaHistory(store)
+        overview = PostgresOverview(Database(session.reportPool, sharing: store))
+        consoleSessions = PostgresConsoleSessionStore(store)
         signals = PostgresWakeSignals(session.pool)
     }
 }

@@ -11,59 +11,83 @@ struct ClientOptions: ParsableArguments {
 
     /// Makes a call and returns its answer's JSON; `nil` for an answer without a body.
     ///
-    /// - Parameter mediaType: of a body that is no JSON.
     /// - Throws: `StartError` with title and detail of a refusal, or with why there was no answer.
-    func call(
-        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
-        mediaType: String? = nil
-    ) async throws -> JSONValue? {
-        let headers = mediaType.map { ["Content-Type": $0] } ?? [:]
-        return try ServerAccess.json(of: try await exchange(method, path, query: query, body: body, headers: headers))
+    func answer<Value>(_ call: GrandstandClient.Call<Value>) async throws -> JSONValue? {
+        try ServerAccess.json(of: try await ServerAccess().answer(to: call))
     }
 
-    /// Reads the resource at `path`, changes and writes it: what the change does not name stays as it is. When somebody
-    /// else was faster it is read and changed again.
+    /// Makes a call and prints its answer: as it came, or as a table of these columns.
+    func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String]) async throws {
+        show(try await answer(call), columns)
+    }
+
+    /// Makes a call whose answer says nothing.
+    func send(_ call: GrandstandClient.Call<Void>) async throws { _ = try await answer(call) }
+
+    /// Reads a resource, changes and writes it: what the change does not name stays as it is. When somebody else was faster
+    /// it is read and changed again.
     ///
     /// - Parameters:
+    ///   - put: the call that writes this body.
     ///   - readOnly: members of the answer that are the server's to say.
     ///   - mayCreate: whether one that is not there is made.
-    func change(
-        _ path: String, without readOnly: Set<String>, mayCreate: Bool = true, _ edit: (inout Draft) throws -> Void
+    func change<Value>(
+        _ get: GrandstandClient.Call<Value>, _ put: (RawJSON) -> GrandstandClient.Call<Value>,
+        without readOnly: Set<String>, mayCreate: Bool = true, _ edit: (inout Draft) throws -> Void
     ) async throws -> JSONValue? {
+        let server = try ServerAccess()
         for _ in 0..<5 {
-            let present = try await exchange("GET", path)
+            let present = try await server.answer(to: get)
             var draft = Draft()
-            var headers = ["If-None-Match": "*"]
+            var condition: (GrandstandClient.Call<Value>) -> GrandstandClient.Call<Value> = { $0.ifNoneExists() }
             if present.status != 404 || !mayCreate {
                 guard let value = try ServerAccess.json(of: present) else {
-                    throw StartError("\(path): the answer is empty")
+                    throw StartError("\(get.path): the answer is empty")
                 }
                 draft = Draft(value, without: readOnly)
-                headers = present.entityTag.map { ["If-Match": $0] } ?? [:]
+                condition = { call in present.entityTag.map { call.ifMatch($0) } ?? call }
             }
             try edit(&draft)
-            let answer = try await exchange("PUT", path, body: draft.bytes, headers: headers)
+            let answer = try await server.answer(to: condition(put(try draft.json)))
             if answer.status != 412 { return try ServerAccess.json(of: answer) }
         }
-        throw StartError("\(path): others changed it each time; try again")
+        throw StartError("\(get.path): others changed it each time; try again")
     }
 
-    private func exchange(
-        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
-        headers: [String: String] = [:]
-    ) async throws -> GrandstandClient.Answer {
-        try await ServerAccess().exchange(method, path, query: query, body: body, headers: headers)
-    }
-
-    /// Prints an answer: as it came, or as a table of these columns.
+    /// Prints an answer: as it came, or as a table of these columns that fits the terminal.
     func show(_ answer: JSONValue?, _ columns: [String]) {
         guard let answer else { return }
-        print(json ? String(decoding: answer.bytes, as: UTF8.self) : AnswerTable(answer, columns: columns).text)
+        print(
+            json
+                ? String(decoding: answer.bytes, as: UTF8.self)
+                : AnswerTable(answer, columns: columns, width: Terminal.width).text)
     }
 }
 
-/// A part of a path, percent-encoded.
-func encoded(_ part: String) -> String { GrandstandClient.encoded(part) }
+/// Which app, in which environment.
+struct AppOptions: ParsableArguments {
+    @Argument(help: "The bundle ID.") var bundleID: String
+    @Argument(
+        help: "development or production.", completion: .list(["development", "production"])) var environment: String
+
+    var app: GrandstandClient.AppEnvironment { .init(bundleID, .init(rawValue: environment)) }
+}
+
+/// Which part of a list.
+struct PageOptions: ParsableArguments {
+    @Option(help: "Entries at most, 1 to 200.") var limit: Int?
+    @Option(help: "Where the previous page ended.") var cursor: String?
+}
+
+/// A time as an option has it.
+struct Moment: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        guard let date = RFC3339.date(argument) else { return nil }
+        self.date = date
+    }
+}
 
 /// A JSON document out of an argument, as `content(of:)` finds it.
 ///

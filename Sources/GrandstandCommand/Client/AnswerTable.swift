@@ -4,17 +4,19 @@ internal import Grandstand
 struct AnswerTable {
     let text: String
 
-    /// - Parameter columns: names of members; `channel.state` is a member of a member.
-    init(_ answer: JSONValue, columns: [String]) {
+    /// - Parameters:
+    ///   - columns: names of members; `channel.state` is a member of a member.
+    ///   - width: of the terminal; `nil`: lines are as long as they are.
+    init(_ answer: JSONValue, columns: [String], width: Int? = nil) {
         if let items = answer["items"]?.elements {
-            var lines = Self.table(items, columns)
+            var lines = Self.table(items, columns, width)
             if let cursor = answer["nextCursor"]?.string { lines.append("more: --cursor \(cursor)") }
             text = lines.joined(separator: "\n")
         } else if case .object(let members) = answer.kind {
             let lists = members.compactMap { member in member.value.things.map { (member.name, $0) } }
             let plain = members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) }
             let tables = lists.map { name, things in
-                ["", "\(name):"] + Self.table(things, things.columns).map { "  " + $0 }
+                ["", "\(name):"] + Self.table(things, things.columns, width.map { $0 - 2 }).map { "  " + $0 }
             }
             text = (Self.lines(plain) + tables.joined()).joined(separator: "\n")
         } else {
@@ -22,8 +24,14 @@ struct AnswerTable {
         }
     }
 
-    private static func table(_ items: [JSONValue], _ columns: [String]) -> [String] {
-        lines([columns] + items.map { item in columns.map { item.cell(at: $0) } })
+    /// A table, or, where that is wider than the terminal, the entries one below the other.
+    private static func table(_ items: [JSONValue], _ columns: [String], _ width: Int?) -> [String] {
+        let lines = lines([columns] + items.map { item in columns.map { item.cell(at: $0) } })
+        guard let width, lines.contains(where: { $0.count > width }) else { return lines }
+        let entries = items.map { item in
+            Self.lines(columns.map { [$0, item.cell(at: $0)] }.filter { $0[1] != "-" && !$0[1].isEmpty })
+        }
+        return Array(entries.joined(separator: [""]))
     }
 
     private static func lines(_ rows: [[String]]) -> [String] {

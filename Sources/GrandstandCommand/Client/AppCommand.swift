@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand app`: the apps a server knows.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Apps of a running server.",
-        subcommands: [List.self, Get.self, Put.self, Delete.self])
+        subcommands: [List.self, Get.self, Put.self, Quirk.self, Delete.self])
 
     private static let columns = ["bundleId", "name", "teamId", "keyId", "channelLimit", "credentials"]
 
@@ -15,7 +16,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/apps", query: page.query), AppCommand.columns)
+            try await client.show(.listApps(limit: page.limit, cursor: page.cursor), AppCommand.columns)
         }
     }
 
@@ -25,7 +26,7 @@ struct AppCommand: AsyncParsableCommand {
         @Argument(help: "The bundle ID.") var bundleID: String
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/apps/\(encoded(bundleID))"), AppCommand.columns)
+            try await client.show(.getApp(bundleID), AppCommand.columns)
         }
     }
 
@@ -40,6 +41,10 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The ID of the key AuthKey_<ID>.p8.") var key: String?
         @Option(help: "Channels at most.") var limit: Int?
         @Option(
+            help: "What the console shows of a contentState, a line of Mustache: '{{home}} – {{away}}'; empty: none.")
+        var previewCompact: String?
+        @Option(help: "The same with more room; empty: none.") var previewExpanded: String?
+        @Option(
             name: .customLong("override"),
             help: "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part is the app's own.")
         var overrides: [String] = []
@@ -50,12 +55,21 @@ struct AppCommand: AsyncParsableCommand {
         func validate() throws { for text in overrides { _ = try parts("--override", text, Self.form) } }
 
         func run() async throws {
-            let answer = try await client.change("/v1/apps/\(encoded(bundleID))", without: Self.readOnly) { draft in
+            let answer = try await client.change(
+                .getApp(bundleID), { .putApp(bundleID, json: $0) }, without: Self.readOnly
+            ) { draft in
                 try further.apply(to: &draft)
                 draft.set("name", name)
                 draft.set("teamId", team)
                 draft.set("keyId", key)
                 draft.set("channelLimit", limit)
+                if previewCompact != nil || previewExpanded != nil {
+                    var preview = draft["preview"].map { Draft($0, without: []) } ?? Draft()
+                    for (name, text) in [("compact", previewCompact), ("expanded", previewExpanded)] {
+                        if text == "" { preview.set(name, raw: Array("null".utf8)) } else { preview.set(name, text) }
+                    }
+                    draft.set("preview", raw: preview.bytes)
+                }
                 var environments = draft["environments"].map { Draft($0, without: []) } ?? Draft()
                 for text in overrides {
                     let parts = try parts("--override", text, Self.form)
@@ -75,14 +89,20 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The bundle ID.") var bundleID: String
 
-        func run() async throws { _ = try await client.call("DELETE", "/v1/apps/\(encoded(bundleID))") }
+        func run() async throws { try await client.send(.deleteApp(bundleID)) }
     }
-}
 
-/// Which part of a list.
-struct PageOptions: ParsableArguments {
-    @Option(help: "Entries at most, 1 to 200.") var limit: Int?
-    @Option(help: "Where the previous page ended.") var cursor: String?
+    struct Quirk: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Corrects what was learned of APNs.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var target: AppOptions
+        @Argument(
+            help: "management-path, unstored-expiration or broadcast-feature.",
+            completion: .list(["management-path", "unstored-expiration", "broadcast-feature"])) var quirk: String
+        @Argument(help: "What is so.") var value: String
 
-    var query: [(name: String, value: String?)] { [("limit", limit.map(String.init)), ("cursor", cursor)] }
+        func run() async throws {
+            try await client.show(.putQuirk(quirk, of: target.app, .init(value: value)), [])
+        }
+    }
 }

@@ -1,11 +1,13 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand broadcast`: updates and ends.
 struct BroadcastCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "broadcast", abstract: "Broadcasts to events.",
-        subcommands: [Send.self, List.self, Get.self, Cancel.self])
+        subcommands: [Send.self, Batch.self, List.self, Get.self, Cancel.self])
 
     static let columns = ["id", "event", "state", "acceptedAt", "by", "counts"]
 
@@ -20,6 +22,9 @@ struct BroadcastCommand: AsyncParsableCommand {
             []
         @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
         var byVariant: String?
+        @Flag(help: "Wait until nothing more happens to it, and say how far it is.") var wait = false
+        @Flag(help: "Send nothing: show what each audience would get, and what would not be sent any more.")
+        var preview = false
 
         private static let form = "BUNDLE:ENVIRONMENT[:VARIANT]"
 
@@ -31,9 +36,25 @@ struct BroadcastCommand: AsyncParsableCommand {
                 "audiences", ["bundleId", "environment", "variant"],
                 of: try audience.map { try parts("--audience", $0, Self.form) })
             draft.set("byVariant", raw: try byVariant.map { try json("--by-variant", $0) })
-            client.show(
-                try await client.call("POST", "/v1/events/\(encoded(key))/broadcasts", body: draft.bytes),
-                BroadcastCommand.columns)
+            if preview { return try await client.show(.previewBroadcast(to: key, json: try draft.json), []) }
+            try await client.settle(
+                try await client.answer(.broadcast(to: key, json: try draft.json)), if: wait, BroadcastCommand.columns)
+        }
+    }
+
+    struct Batch: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sends up to 500 broadcasts in one commit, each on its own.")
+        @OptionGroup var client: ClientOptions
+        @Argument(
+            help: "The batch as the API has it, {\"items\": [{\"eventKey\": …, \"event\": …}]}: JSON, @file, or -.")
+        var items: String
+
+        func run() async throws {
+            let batch = try RawJSON(json: Data(try json("ITEMS", items)))
+            try await client.show(
+                .broadcastMany(json: batch),
+                ["id", "eventKey", "event", "state", "acceptedAt", "problem.title", "problem.detail"])
         }
     }
 
@@ -42,10 +63,12 @@ struct BroadcastCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var page: PageOptions
         @Argument(help: "The event key.") var key: String
+        @Flag(help: "Only those that wait for their time, the next one first.") var scheduled = false
 
         func run() async throws {
-            client.show(
-                try await client.call("GET", "/v1/events/\(encoded(key))/broadcasts", query: page.query),
+            try await client.show(
+                .listBroadcasts(
+                    of: key, scheduled: scheduled ? true : nil, limit: page.limit, cursor: page.cursor),
                 BroadcastCommand.columns)
         }
     }
@@ -56,7 +79,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         @Argument(help: "The broadcast's ID.") var id: String
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/broadcasts/\(encoded(id))"), BroadcastCommand.columns)
+            try await client.show(.getBroadcast(id), BroadcastCommand.columns)
         }
     }
 
@@ -66,7 +89,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The broadcast's ID.") var id: String
 
-        func run() async throws { _ = try await client.call("DELETE", "/v1/broadcasts/\(encoded(id))") }
+        func run() async throws { try await client.send(.cancelBroadcast(id)) }
     }
 }
 

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandClient
 
 /// `grandstand calendar`: files of fixtures, and the events they are.
 struct CalendarCommand: AsyncParsableCommand {
@@ -15,8 +17,6 @@ struct CalendarCommand: AsyncParsableCommand {
     /// Which calendar.
     struct Target: ParsableArguments {
         @Argument(help: "The calendar's name.") var name: String
-
-        var path: String { "/v1/calendars/\(encoded(name))" }
     }
 
     struct Put: AsyncParsableCommand {
@@ -38,7 +38,9 @@ struct CalendarCommand: AsyncParsableCommand {
 
         func run() async throws {
             let declared = try file.map { try json("FILE", $0 == "-" ? $0 : "@" + $0) }
-            let answer = try await client.change(target.path, without: Self.readOnly) { draft in
+            let answer = try await client.change(
+                .getCalendar(target.name), { .putCalendar(target.name, json: $0) }, without: Self.readOnly
+            ) { draft in
                 if let declared {
                     guard case .object(let members) = try JSONValue(parsing: declared).kind else {
                         throw StartError("FILE: a JSON object was expected")
@@ -61,16 +63,10 @@ struct CalendarCommand: AsyncParsableCommand {
         var file: String?
         @Flag(help: "Cancel what vanished from the calendar, however much that is.") var cancelAll = false
 
-        func post(_ verb: String, _ target: Target, _ client: ClientOptions) async throws -> JSONValue? {
-            guard let file else {
-                var body = JSONWriter()
-                body.object { $0.member("cancelAll", cancelAll) }
-                return try await client.call("POST", "\(target.path)/\(verb)", body: body.bytes)
-            }
+        func read() throws -> GrandstandClient.CalendarFile {
+            guard let file else { return .fetched }
             let bytes = try content(of: file == "-" ? file : "@" + file)
-            return try await client.call(
-                "POST", "\(target.path)/\(verb)", query: [("cancelAll", cancelAll ? "true" : nil)], body: bytes,
-                mediaType: Self.isCalendar(file, bytes) ? "text/calendar" : "text/csv")
+            return Self.isCalendar(file, bytes) ? .ics(Data(bytes)) : .csv(Data(bytes))
         }
 
         /// By the file's name, or else by how it begins.
@@ -89,7 +85,9 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
         @OptionGroup var source: Source
 
-        func run() async throws { client.show(try await source.post("preview", target, client), []) }
+        func run() async throws {
+            try await client.show(.previewCalendar(target.name, try source.read(), cancelAll: source.cancelAll), [])
+        }
     }
 
     struct Sync: AsyncParsableCommand {
@@ -100,7 +98,9 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
         @OptionGroup var source: Source
 
-        func run() async throws { client.show(try await source.post("sync", target, client), []) }
+        func run() async throws {
+            try await client.show(.syncCalendar(target.name, try source.read(), cancelAll: source.cancelAll), [])
+        }
     }
 
     struct List: AsyncParsableCommand {
@@ -109,7 +109,7 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/calendars", query: page.query), CalendarCommand.columns)
+            try await client.show(.listCalendars(limit: page.limit, cursor: page.cursor), CalendarCommand.columns)
         }
     }
 
@@ -118,7 +118,7 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { client.show(try await client.call("GET", target.path), CalendarCommand.columns) }
+        func run() async throws { try await client.show(.getCalendar(target.name), CalendarCommand.columns) }
     }
 
     struct Delete: AsyncParsableCommand {
@@ -126,6 +126,6 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { _ = try await client.call("DELETE", target.path) }
+        func run() async throws { try await client.send(.deleteCalendar(target.name)) }
     }
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand channel`: channels by hand.
 struct ChannelCommand: AsyncParsableCommand {
@@ -9,18 +9,10 @@ struct ChannelCommand: AsyncParsableCommand {
 
     private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"]
 
-    /// Whose channels.
-    struct Target: ParsableArguments {
-        @Argument(help: "The bundle ID.") var bundleID: String
-        @Argument(help: "development or production.") var environment: String
-
-        var path: String { "/v1/apps/\(encoded(bundleID))/\(encoded(environment))/channels" }
-    }
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists channels.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @OptionGroup var page: PageOptions
         @Option(help: "Only channels in this state.") var state: String?
         @Option(help: "Only channels with this policy.") var storagePolicy: String?
@@ -29,65 +21,54 @@ struct ChannelCommand: AsyncParsableCommand {
         @Flag(help: "Only channels that Apple has and the server does not know.") var unmanaged = false
 
         func run() async throws {
-            let query: [(name: String, value: String?)] = [
-                ("state", state), ("storagePolicy", storagePolicy), ("eventKey", event), ("channelId", channelID),
-                ("managed", unmanaged ? "false" : nil),
-            ]
-            client.show(
-                try await client.call("GET", target.path, query: page.query + query), ChannelCommand.columns)
+            try await client.show(
+                .listChannels(
+                    in: target.app, state: state.map { .init(rawValue: $0) },
+                    storagePolicy: storagePolicy.map { .init(rawValue: $0) }, eventKey: event, channelId: channelID,
+                    managed: unmanaged ? false : nil, limit: page.limit, cursor: page.cursor),
+                ChannelCommand.columns)
         }
     }
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows a channel.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Ask Apple, too.") var verify = false
 
         func run() async throws {
-            let query: [(name: String, value: String?)] = [("verify", verify ? "true" : nil)]
-            client.show(
-                try await client.call("GET", "\(target.path)/\(encoded(id))", query: query), ChannelCommand.columns)
+            try await client.show(
+                .getChannel(id, in: target.app, verify: verify ? true : nil), ChannelCommand.columns)
         }
     }
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Creates a channel at Apple.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @Option(help: "noMessageStored or mostRecentMessageStored.") var storagePolicy: String
         @Option(help: "What people know the channel by.") var label: String?
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { object in
-                object.member("storagePolicy", storagePolicy)
-                object.member("label", label)
-            }
-            client.show(try await client.call("POST", target.path, body: body.bytes), ChannelCommand.columns)
+            let draft = GrandstandClient.ChannelDraft(storagePolicy: .init(rawValue: storagePolicy), label: label)
+            try await client.show(.createChannel(in: target.app, draft), ChannelCommand.columns)
         }
     }
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Takes over a channel made elsewhere.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @Argument(help: "Apple's ID of the channel.") var channelID: String
         @Option(help: "What people know the channel by.") var label: String?
         @Option(help: "The event it is for.") var event: String?
         @Option(help: "With --event: the variant of the audience it is for.") var variant: String?
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { object in
-                object.member("channelId", channelID)
-                object.member("label", label)
-                object.member("eventKey", event)
-                object.member("variant", variant)
-            }
-            client.show(
-                try await client.call("POST", "\(target.path)/import", body: body.bytes), ChannelCommand.columns)
+            let draft = GrandstandClient.ChannelImport(
+                channelId: channelID, label: label, eventKey: event, variant: variant)
+            try await client.show(.importChannel(in: target.app, draft), ChannelCommand.columns)
         }
     }
 
@@ -97,13 +78,14 @@ struct ChannelCommand: AsyncParsableCommand {
             discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @Argument(help: "Our ID of the channel.") var id: String
+        @Flag(help: "Wait until nothing more happens to it, and say how far it is.") var wait = false
 
         func run() async throws {
-            client.show(
-                try await client.call(
-                    "POST", "\(target.path)/\(encoded(id))/broadcasts", body: try message.draft().bytes),
+            try await client.settle(
+                try await client.answer(
+                    .broadcastToChannel(id, in: target.app, json: try message.draft().json)), if: wait,
                 BroadcastCommand.columns)
         }
     }
@@ -111,13 +93,12 @@ struct ChannelCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Deletes a channel at Apple.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: AppOptions
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Although a live event needs it.") var force = false
 
         func run() async throws {
-            let query: [(name: String, value: String?)] = [("force", force ? "true" : nil)]
-            _ = try await client.call("DELETE", "\(target.path)/\(encoded(id))", query: query)
+            try await client.send(.deleteChannel(id, in: target.app, force: force ? true : nil))
         }
     }
 }

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandClient
 
 /// The body of a request as a verb puts it together: members by name, each some JSON text.
 struct Draft {
@@ -28,6 +30,9 @@ struct Draft {
         }
         return body.bytes
     }
+
+    /// The body as calls take it.
+    var json: RawJSON { get throws { try RawJSON(json: Data(bytes)) } }
 
     subscript(name: String) -> JSONValue? {
         members.first { $0.name == name }.flatMap { try? JSONValue(parsing: $0.json) }

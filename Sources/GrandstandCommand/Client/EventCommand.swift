@@ -1,11 +1,15 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand event`: what people follow.
 struct EventCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Events of a running server.",
-        subcommands: [List.self, Get.self, Put.self, Cancel.self, Reopen.self])
+        subcommands: [
+            List.self, Get.self, Put.self, Patch.self, Cancel.self, Reopen.self, Receipts.self,
+        ])
 
     private static let columns = ["key", "state", "name", "kind", "startsAt", "endsAt"]
 
@@ -16,27 +20,28 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "scheduled, live, ended or cancelled.") var state: String?
         @Option(help: "Only events of this kind.") var kind: String?
         @Option(help: "Only events of this app.") var app: String?
-        @Option(help: "Only events that start at or after this time (RFC 3339).") var from: String?
-        @Option(help: "Only events that start before this time (RFC 3339).") var to: String?
+        @Option(help: "Only events that start at or after this time (RFC 3339).") var from: Moment?
+        @Option(help: "Only events that start before this time (RFC 3339).") var to: Moment?
         @Flag(help: "Only events that hold a channel which they should not need any more.") var overdue = false
 
         func run() async throws {
-            let query: [(name: String, value: String?)] = [
-                ("state", state), ("kind", kind), ("bundleId", app), ("from", from), ("to", to),
-                ("overdue", overdue ? "true" : nil),
-            ]
-            client.show(
-                try await client.call("GET", "/v1/events", query: page.query + query), EventCommand.columns)
+            try await client.show(
+                .listEvents(
+                    state: state.map { .init(rawValue: $0) }, kind: kind, bundleId: app, from: from?.date, to: to?.date,
+                    overdue: overdue ? true : nil, limit: page.limit, cursor: page.cursor),
+                EventCommand.columns)
         }
     }
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows an event and its channels.")
         @OptionGroup var client: ClientOptions
+        @Flag(help: "Show what becomes of its broadcasts as it happens, until Ctrl-C.") var watch = false
         @Argument(help: "The event key.") var key: String
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/events/\(encoded(key))"), EventCommand.columns)
+            guard watch else { return try await client.show(.getEvent(key), EventCommand.columns) }
+            try await client.watch(key)
         }
     }
 
@@ -63,6 +68,9 @@ struct EventCommand: AsyncParsableCommand {
         @Option(help: "What its messages have that say nothing themselves, a JSON object: priority, staleAfter, …")
         var defaults: String?
         @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
+        @Option(help: "What people follow to get its start; may be repeated. All of them.") var topic: [String] = []
+        @Option(help: "The push that starts its Live Activity, a JSON object as the API has it.") var start: String?
+        @Flag(help: "Wait until its channels are there, and say how far they are.") var wait = false
 
         private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
         /// Members of an event that are the server's to say.
@@ -89,7 +97,10 @@ struct EventCommand: AsyncParsableCommand {
         func run() async throws {
             let metadata = try metadata.map { try json("--metadata", $0) }
             let defaults = try defaults.map { try json("--defaults", $0) }
-            let answer = try await client.change("/v1/events/\(encoded(key))", without: Self.readOnly) { draft in
+            let start = try start.map { try json("--start", $0) }
+            let answer = try await client.change(
+                .getEvent(key), { .putEvent(key, json: $0) }, without: Self.readOnly
+            ) { draft in
                 draft.set("audiences", raw: draft["audiences"].map(Self.declared))
                 try further.apply(to: &draft)
                 draft.set("name", name)
@@ -103,11 +114,18 @@ struct EventCommand: AsyncParsableCommand {
                 draft.set("channelsOpenBefore", channelsOpenBefore)
                 draft.set("defaults", raw: defaults)
                 draft.set("metadata", raw: metadata)
+                draft.set("start", raw: start)
+                if !topic.isEmpty {
+                    var topics = JSONWriter()
+                    topics.array(topic) { writer, topic in writer.string(topic) }
+                    draft.set("topics", raw: topics.bytes)
+                }
                 draft.set(
                     "audiences", ["bundleId", "environment", "storagePolicy", "variant", "delivery"],
                     of: try audiences())
             }
-            client.show(answer, EventCommand.columns)
+            guard wait else { return client.show(answer, EventCommand.columns) }
+            client.show(try await client.channels(of: key), EventCommand.columns)
         }
 
         /// The audiences as they were declared, without the channels the server made for them.
@@ -119,6 +137,29 @@ struct EventCommand: AsyncParsableCommand {
         }
     }
 
+    struct Patch: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Changes some of what an event declares, in one request.",
+            discussion: "A JSON Merge Patch (RFC 7396): null takes a member away, lists are replaced whole.")
+        @OptionGroup var client: ClientOptions
+        @Argument(help: "The event key.") var key: String
+        @Argument(help: "The patch: JSON, @file, or - for standard input.") var patch: String
+
+        func run() async throws {
+            let patch = try RawJSON(json: Data(try json("PATCH", patch)))
+            try await client.show(.patchEvent(key, patch), EventCommand.columns)
+        }
+    }
+
+    struct Receipts: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows what the sampled phones showed of an event, and how soon.")
+        @OptionGroup var client: ClientOptions
+        @Argument(help: "The event key.") var key: String
+
+        func run() async throws { try await client.show(.eventReceipts(key), []) }
+    }
+
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Cancels an event and retires its channels.", aliases: ["delete"])
@@ -127,8 +168,7 @@ struct EventCommand: AsyncParsableCommand {
         @Flag(help: "Send a last end first, so that no activity stays on a lock screen.") var end = false
 
         func run() async throws {
-            _ = try await client.call(
-                "DELETE", "/v1/events/\(encoded(key))", query: [("end", end ? "true" : nil)])
+            try await client.send(.cancelEvent(key, end: end ? true : nil))
         }
     }
 
@@ -138,21 +178,22 @@ struct EventCommand: AsyncParsableCommand {
             discussion: "It says which audiences have their channels still, and warns of what cannot be taken back.")
         @OptionGroup var client: ClientOptions
         @Argument(help: "The event key.") var key: String
-        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT; may be repeated. All of them without it.")
+        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated. All of them without it.")
         var audience: [String] = []
 
-        private static let form = "BUNDLE:ENVIRONMENT"
+        private static let form = "BUNDLE:ENVIRONMENT[:VARIANT]"
 
         func validate() throws { for text in audience { _ = try parts("--audience", text, Self.form) } }
 
         func run() async throws {
-            var draft = Draft()
-            draft.set(
-                "audiences", ["bundleId", "environment"],
-                of: try audience.map { try parts("--audience", $0, Self.form) })
-            client.show(
-                try await client.call("POST", "/v1/events/\(encoded(key))/reopen", body: draft.bytes),
-                EventCommand.columns)
+            let audiences = try audience.map { text in
+                let parts = try parts("--audience", text, Self.form)
+                return GrandstandClient.AudienceSelector(
+                    bundleId: parts[0], environment: .init(rawValue: parts[1]),
+                    variant: parts.count == 3 ? parts[2] : nil)
+            }
+            try await client.show(
+                .reopenEvent(key, .init(audiences: audiences.isEmpty ? nil : audiences)), EventCommand.columns)
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand push`: single pushes to tokens that somebody else keeps.
 struct PushCommand: AsyncParsableCommand {
@@ -15,8 +15,7 @@ struct PushCommand: AsyncParsableCommand {
             discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
-        @Argument(help: "The bundle ID.") var bundleID: String
-        @Argument(help: "development or production.") var environment: String
+        @OptionGroup var target: AppOptions
         @Argument(help: "The token, in hexadecimal digits.") var token: String
         @Flag(help: "This starts an activity.") var start = false
         @Option(help: "The type of its attributes; with --start.") var attributesType: String?
@@ -37,8 +36,7 @@ struct PushCommand: AsyncParsableCommand {
             draft.set("attributes", raw: try attributes.map { try json("--attributes", $0) })
             draft.set("inputPushChannel", inputPushChannel)
             if inputPushToken { draft.set("inputPushToken", true) }
-            let path = "/v1/apps/\(encoded(bundleID))/\(encoded(environment))/pushes"
-            client.show(try await client.call("POST", path, body: draft.bytes), PushCommand.columns)
+            try await client.show(.push(to: target.app, json: try draft.json), PushCommand.columns)
         }
     }
 
@@ -48,7 +46,7 @@ struct PushCommand: AsyncParsableCommand {
         @Argument(help: "The push's ID.") var id: String
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/pushes/\(encoded(id))"), PushCommand.columns)
+            try await client.show(.getPush(id), PushCommand.columns)
         }
     }
 
@@ -58,6 +56,6 @@ struct PushCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The push's ID.") var id: String
 
-        func run() async throws { _ = try await client.call("DELETE", "/v1/pushes/\(encoded(id))") }
+        func run() async throws { try await client.send(.cancelPush(id)) }
     }
 }

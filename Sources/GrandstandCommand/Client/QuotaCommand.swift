@@ -1,20 +1,44 @@
 internal import ArgumentParser
-internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand quota`: how much of each app's limit is taken.
 struct QuotaCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "quota", abstract: "Shows quotas.")
+    static let configuration = CommandConfiguration(
+        commandName: "quota", abstract: "How much of each app's limit is taken, and was.",
+        subcommands: [List.self, History.self], defaultSubcommand: List.self)
 
-    @OptionGroup var client: ClientOptions
-    @OptionGroup var page: PageOptions
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows quotas.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var page: PageOptions
 
-    func run() async throws {
-        client.show(
-            try await client.call("GET", "/v1/quotas", query: page.query),
-            [
-                "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged", "missing",
-                "forecast.peak", "alarm", "tokensRefused.reason",
-            ])
+        func run() async throws {
+            try await client.show(
+                .listQuotas(limit: page.limit, cursor: page.cursor),
+                [
+                    "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged",
+                    "missing",
+                    "forecast.peak", "alarm", "tokensRefused.reason",
+                ])
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows how much was taken, step by step.")
+        @OptionGroup var client: ClientOptions
+        @Option(help: "Only this app, by its bundle ID.") var app: String?
+        @Option(help: "Only development, or production.") var environment: String?
+        @Option(help: "Steps that end after this (RFC 3339); a day before --to without it.") var from: Moment?
+        @Option(help: "Steps that end at this or before (RFC 3339); now without it.") var to: Moment?
+        @Option(help: "How long a step is: 300, 5m, 1h, 1d.") var step: String?
+
+        func run() async throws {
+            try await client.show(
+                .listQuotaHistory(
+                    bundleId: app, environment: environment.map { .init(rawValue: $0) }, from: from?.date,
+                    to: to?.date, step: step),
+                ["at", "bundleId", "environment", "used", "reserved", "peak", "limit", "created", "deleted"])
+        }
     }
 }
 
@@ -25,22 +49,69 @@ struct ReconcileCommand: AsyncParsableCommand {
         discussion: "Without --apply it only reports.")
 
     @OptionGroup var client: ClientOptions
-    @Argument(help: "The bundle ID.") var bundleID: String
-    @Argument(help: "development or production.") var environment: String
+    @OptionGroup var target: AppOptions
     @Flag(help: "Act on what was found.") var apply = false
     @Flag(help: "Take over channels the ledger does not know.") var adopt = false
     @Flag(help: "Delete channels the ledger does not know, within grace time and budget.") var deleteUnmanaged = false
     @Flag(help: "Replace missing channels even when all are gone.") var recreate = false
 
     func run() async throws {
-        var body = JSONWriter()
-        body.object { object in
-            object.member("apply", apply)
-            object.member("adopt", adopt)
-            object.member("deleteUnmanaged", deleteUnmanaged)
-            object.member("recreate", recreate)
+        let draft = GrandstandClient.ReconciliationDraft(
+            apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate)
+        try await client.show(.reconcile(target.app, draft), [])
+    }
+}
+
+/// `grandstand reconciliation`: reports of reconciliations.
+struct ReconciliationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reconciliation", abstract: "Reports of reconciliations.", subcommands: [List.self, Get.self])
+
+    private static let columns = [
+        "id", "startedAt", "actor", "applied", "apple", "ledger", "matched", "alarm",
+    ]
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists reports, the newest first.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var page: PageOptions
+        @OptionGroup var target: AppOptions
+
+        func run() async throws {
+            try await client.show(
+                .listReconciliations(of: target.app, limit: page.limit, cursor: page.cursor),
+                ReconciliationCommand.columns)
         }
-        let path = "/v1/apps/\(encoded(bundleID))/\(encoded(environment))/reconciliations"
-        client.show(try await client.call("POST", path, body: body.bytes), [])
+    }
+
+    struct Get: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows a report.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var target: AppOptions
+        @Argument(help: "The report's ID.") var id: String
+
+        func run() async throws { try await client.show(.getReconciliation(id, of: target.app), []) }
+    }
+}
+
+/// `grandstand audit`: who did what.
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "The audit log: who did what, the newest first.")
+
+    @OptionGroup var client: ClientOptions
+    @OptionGroup var page: PageOptions
+    @Option(help: "Only what this actor did.") var actor: String?
+    @Option(help: "Only this action, e.g. channel.created.") var action: String?
+    @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
+    @Option(help: "Only from this time on (RFC 3339).") var from: Moment?
+    @Option(help: "Only before this time (RFC 3339).") var to: Moment?
+
+    func run() async throws {
+        try await client.show(
+            .listAuditLog(
+                actor: actor, action: action, bundleId: app, from: from?.date, to: to?.date, limit: page.limit,
+                cursor: page.cursor),
+            ["at", "actor", "action", "bundleId", "environment", "eventKey", "channelId", "reason"])
     }
 }

@@ -5,16 +5,17 @@ internal import GrandstandClient
 
 /// Where a running server is, and with which key it is asked.
 struct ServerAccess: Sendable {
+    /// What talks to it.
+    let client: GrandstandClient
     private let address: String
-    private let url: URL
-    private let key: String
 
     /// - Parameters:
     ///   - url: over `GRANDSTAND_URL`.
     ///   - key: over `GRANDSTAND_API_KEY`.
+    ///   - isOpen: whether what is asked needs no key.
     /// - Throws: `StartError` for an address that is none, or without a key.
     init(
-        url given: String? = nil, key: String? = nil,
+        url given: String? = nil, key: String? = nil, isOpen: Bool = false,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -23,42 +24,66 @@ struct ServerAccess: Sendable {
             let name = given == nil ? "GRANDSTAND_URL" : "--url"
             throw StartError("\(name): \(address) is not a URL such as http://127.0.0.1:8080")
         }
-        guard let key = key ?? value("GRANDSTAND_API_KEY") else {
+        let secret = key ?? value("GRANDSTAND_API_KEY")
+        guard secret != nil || isOpen else {
             throw StartError("GRANDSTAND_API_KEY: set it to a key's secret; `grandstand keys create` makes one")
         }
         self.address = address
-        self.url = url
-        self.key = key
+        // A person waits: a server that is not there is found out in two seconds, one that is slow has a minute.
+        client = GrandstandClient(
+            server: url, key: secret, retry: .init(attempts: 4, firstWait: .milliseconds(300)), timeout: .seconds(60))
     }
 
     /// Makes a call and returns its answer, whatever its status.
     ///
     /// - Throws: `StartError` with why there was no answer.
-    func exchange(
-        _ method: String, _ path: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
-        headers: [String: String] = [:]
-    ) async throws -> GrandstandClient.Answer {
-        let parameters = query.compactMap { parameter in
-            parameter.value.map { "\(parameter.name)=\(GrandstandClient.encoded($0))" }
-        }
-        let target = parameters.isEmpty ? path : path + "?" + parameters.joined(separator: "&")
+    func answer<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Answer {
         do {
-            return try await GrandstandClient(url: url, apiKey: key, timeout: 60).send(
-                method, target, json: body.map { Data($0) }, headers: headers)
-        } catch {
-            throw StartError("\(address) does not answer: \(error.localizedDescription)")
+            return try await client.exchange(call)
+        } catch let error as URLError {
+            throw silence(error)
         }
+    }
+
+    /// Makes a call whose answer is read.
+    ///
+    /// - Throws: `StartError` with the refusal, or with why there was no answer.
+    func reply<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Reply<Value> {
+        do {
+            return try await client.reply(to: call)
+        } catch let problem as ServerProblem {
+            throw Self.refusal(problem)
+        } catch let error as URLError {
+            throw silence(error)
+        }
+    }
+
+    /// What is said of a server that does not answer.
+    func silence(_ error: URLError) -> StartError {
+        StartError(
+            "\(address) does not answer: \(error.localizedDescription); is the server running, and GRANDSTAND_URL its address?"
+        )
     }
 
     /// The JSON of an answer; `nil` for one without a body.
     ///
     /// - Throws: `StartError` with title, detail and fields of a refusal.
     static func json(of answer: GrandstandClient.Answer) throws -> JSONValue? {
-        guard (200..<300).contains(answer.status) else {
-            let problem = ServerProblem(answer)
-            let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }
-            throw StartError(problem.description + faults.joined())
-        }
+        guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }
         return answer.body.isEmpty ? nil : try JSONValue(parsing: Array(answer.body), maximumValues: .max)
+    }
+
+    /// A refusal in words, with what to do where the server cannot know it.
+    static func refusal(_ problem: ServerProblem) -> StartError {
+        let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
+        let remedy: String? =
+            switch problem.kind {
+            case .unauthenticated: "GRANDSTAND_API_KEY is no key of this server's, or has ended."
+            case .internalError: problem.requestId.map { "The server's log has it under \($0)." }
+            case .unknown where problem.slug.isEmpty:
+                "This is no answer of Grandstand's: is GRANDSTAND_URL its address?"
+            default: nil
+            }
+        return StartError(problem.description + faults + (remedy.map { "\n  \($0)" } ?? ""))
     }
 }

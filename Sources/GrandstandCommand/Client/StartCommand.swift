@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Grandstand
+internal import GrandstandClient
 
 /// `grandstand start`: the push that starts an event's activity for everyone who follows.
 struct StartCommand: AsyncParsableCommand {
@@ -12,8 +12,6 @@ struct StartCommand: AsyncParsableCommand {
     /// Whose start.
     struct Target: ParsableArguments {
         @Argument(help: "The event key.") var key: String
-
-        var path: String { "/v1/events/\(encoded(key))/starts" }
     }
 
     struct Preview: AsyncParsableCommand {
@@ -22,8 +20,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
 
         func run() async throws {
-            client.show(
-                try await client.call("POST", target.path, body: Array(#"{"dryRun":true}"#.utf8)), StartCommand.columns)
+            try await client.show(.startEvent(target.key, .init(dryRun: true)), StartCommand.columns)
         }
     }
 
@@ -34,7 +31,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
 
         func run() async throws {
-            client.show(try await client.call("POST", target.path, body: Array("{}".utf8)), StartCommand.columns)
+            try await client.show(.startEvent(target.key), StartCommand.columns)
         }
     }
 
@@ -43,7 +40,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { client.show(try await client.call("GET", target.path), StartCommand.columns) }
+        func run() async throws { try await client.show(.getStart(target.key), StartCommand.columns) }
     }
 
     struct Stop: AsyncParsableCommand {
@@ -51,7 +48,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { _ = try await client.call("DELETE", target.path) }
+        func run() async throws { try await client.send(.stopStart(target.key)) }
     }
 }
 
@@ -64,12 +61,11 @@ struct TopicCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists topics, the most followed first.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var page: PageOptions
-        @Argument(help: "The bundle ID.") var bundleID: String
-        @Argument(help: "development or production.") var environment: String
+        @OptionGroup var target: AppOptions
 
         func run() async throws {
-            let path = "/v1/apps/\(encoded(bundleID))/\(encoded(environment))/topics"
-            client.show(try await client.call("GET", path, query: page.query), ["topic", "followers"])
+            try await client.show(
+                .listTopics(in: target.app, limit: page.limit, cursor: page.cursor), ["topic", "followers"])
         }
     }
 }

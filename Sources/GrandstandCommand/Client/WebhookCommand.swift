@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandClient
 
 /// `grandstand webhook`: where a running server posts its messages to.
 struct WebhookCommand: AsyncParsableCommand {
@@ -9,7 +10,7 @@ struct WebhookCommand: AsyncParsableCommand {
         commandName: "webhook", abstract: "Signed messages to your own servers.",
         subcommands: [
             Create.self, List.self, Get.self, Change.self, Delete.self, Rotate.self, Test.self, Deliveries.self,
-            Replay.self,
+            Delivery.self, Replay.self,
         ])
 
     private static let columns = ["id", "enabled", "topics", "url", "reason"]
@@ -17,8 +18,6 @@ struct WebhookCommand: AsyncParsableCommand {
     /// Which webhook.
     struct Target: ParsableArguments {
         @Argument(help: "The webhook's ID.") var id: String
-
-        var path: String { "/v1/webhooks/\(encoded(id))" }
     }
 
     struct Create: AsyncParsableCommand {
@@ -27,22 +26,20 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "Where messages are posted to.") var url: String
         @Option(help: "What to tell of; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic]
-        @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
+        @Option(help: "Only what concerns this app, by its bundle ID; may be repeated.") var app: [String] = []
         @Option(help: "What people know it by.") var description: String?
+        @Flag(help: "Post nothing yet.") var disabled = false
 
         func validate() throws {
             guard !topic.isEmpty else { throw ValidationError("Give at least one --topic.") }
         }
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { object in
-                object.member("url", url)
-                object.member("topics", topic.map(\.rawValue))
-                if let app { object.member("bundleId", app) }
-                if let description { object.member("description", description) }
-            }
-            let answer = try await client.call("POST", "/v1/webhooks", body: body.bytes)
+            let draft = GrandstandClient.WebhookDraft(
+                url: url, topics: topic.map { .init(rawValue: $0.rawValue) }, description: description,
+                bundleId: app.count == 1 ? app[0] : nil, bundleIds: app.count > 1 ? app : nil,
+                enabled: disabled ? false : nil)
+            let answer = try await client.answer(.createWebhook(draft))
             if !client.json {
                 FileHandle.standardError.write(Data("webhook \(answer?["id"]?.string ?? ""); its secret:\n".utf8))
             }
@@ -56,7 +53,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            client.show(try await client.call("GET", "/v1/webhooks", query: page.query), WebhookCommand.columns)
+            try await client.show(.listWebhooks(limit: page.limit, cursor: page.cursor), WebhookCommand.columns)
         }
     }
 
@@ -65,7 +62,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { client.show(try await client.call("GET", target.path), WebhookCommand.columns) }
+        func run() async throws { try await client.show(.getWebhook(target.id), WebhookCommand.columns) }
     }
 
     struct Change: AsyncParsableCommand {
@@ -85,7 +82,9 @@ struct WebhookCommand: AsyncParsableCommand {
         ]
 
         func run() async throws {
-            let answer = try await client.change(target.path, without: Self.readOnly, mayCreate: false) { draft in
+            let answer = try await client.change(
+                .getWebhook(target.id), { .putWebhook(target.id, json: $0) }, without: Self.readOnly, mayCreate: false
+            ) { draft in
                 try further.apply(to: &draft)
                 draft.set("url", url)
                 var topics = JSONWriter()
@@ -104,7 +103,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { _ = try await client.call("DELETE", target.path) }
+        func run() async throws { try await client.send(.deleteWebhook(target.id)) }
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -115,9 +114,8 @@ struct WebhookCommand: AsyncParsableCommand {
         @Option(help: "Seconds in which both secrets sign.") var overlap = 86_400
 
         func run() async throws {
-            var body = JSONWriter()
-            body.object { $0.member("overlapSeconds", overlap) }
-            client.showSecret(try await client.call("POST", "\(target.path)/secret", body: body.bytes))
+            client.showSecret(
+                try await client.answer(.rotateWebhookSecret(target.id, .init(overlapSeconds: overlap))))
         }
     }
 
@@ -128,8 +126,8 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
 
         func run() async throws {
-            let queued = try await client.call("POST", "\(target.path)/test")
-            try await client.watch("\(target.path)/deliveries/\(queued?["id"]?.string ?? "")", since: 0)
+            let queued = try await client.answer(.testWebhook(target.id))
+            try await client.watch(queued?["id"]?.string ?? "", of: target.id, since: 0)
         }
     }
 
@@ -139,13 +137,24 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
         @OptionGroup var page: PageOptions
         @Option(help: "Only those in this state: queued, sending, delivered, failed or cancelled.") var state: String?
+        @Option(help: "Only messages of this type, e.g. broadcast.settled.") var topic: String?
 
         func run() async throws {
-            client.show(
-                try await client.call(
-                    "GET", "\(target.path)/deliveries", query: page.query + [(name: "state", value: state)]),
+            try await client.show(
+                .listWebhookDeliveries(
+                    of: target.id, state: state.map { .init(rawValue: $0) }, topic: topic.map { .init(rawValue: $0) },
+                    limit: page.limit, cursor: page.cursor),
                 ["id", "topic", "state", "attempts", "status", "createdAt", "reason"])
         }
+    }
+
+    struct Delivery: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows a delivery, its message and every try.")
+        @OptionGroup var client: ClientOptions
+        @OptionGroup var target: Target
+        @Argument(help: "The delivery's ID.") var delivery: String
+
+        func run() async throws { try await client.show(.getWebhookDelivery(delivery, of: target.id), []) }
     }
 
     struct Replay: AsyncParsableCommand {
@@ -156,10 +165,11 @@ struct WebhookCommand: AsyncParsableCommand {
         @Argument(help: "The delivery's ID.") var delivery: String
 
         func run() async throws {
-            let path = "\(target.path)/deliveries/\(encoded(delivery))"
-            let tries = try await client.call("GET", path)?["log"]?.elements?.count ?? 0
-            _ = try await client.call("POST", "\(path)/replay")
-            try await client.watch(path, since: tries)
+            let call = GrandstandClient.Call<GrandstandClient.WebhookDeliveryLog>.getWebhookDelivery(
+                delivery, of: target.id)
+            let tries = try await client.answer(call)?["log"]?.elements?.count ?? 0
+            _ = try await client.answer(.replayWebhookDelivery(delivery, of: target.id))
+            try await client.watch(delivery, of: target.id, since: tries)
         }
     }
 }
@@ -176,15 +186,10 @@ extension WebhookTopic: ExpressibleByArgument {
 }
 
 extension ClientOptions {
-    /// The secret alone, or the answer as it came.
-    fileprivate func showSecret(_ answer: JSONValue?) {
-        if json { show(answer, []) } else { print(answer?["secret"]?.string ?? "") }
-    }
-
     /// Looks at a delivery until it was tried more than `tries` times, for half a minute at most, and says how it went.
-    fileprivate func watch(_ path: String, since tries: Int) async throws {
+    fileprivate func watch(_ delivery: String, of id: String, since tries: Int) async throws {
         for _ in 0..<150 {
-            let answer = try await call("GET", path)
+            let answer = try await answer(.getWebhookDelivery(delivery, of: id))
             let isTried = (answer?["log"]?.elements?.count ?? 0) > tries
             switch answer?["state"]?.string {
             case "delivered" where isTried:

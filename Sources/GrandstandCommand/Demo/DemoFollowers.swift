@@ -53,7 +53,7 @@ struct DemoFollowers: Sendable {
         let issued: IssuedKey = try await stage.client.call(
             "POST", "/v1/keys", json: try JSONSerialization.data(withJSONObject: body))
         report.step("a key that ships in the app", "scope device, for \(DemoMatch.bundleID)")
-        return GrandstandClient(url: stage.address, apiKey: issued.secret)
+        return GrandstandClient(server: stage.address, key: issued.secret)
     }
 
     private func register(_ app: GrandstandClient) async throws {

@@ -80,16 +80,16 @@ struct DemoMatch: Sendable {
         }
         for audience in shown.audiences {
             let found = try await stage.client.lookup(
-                bundleID: Self.bundleID, environment: audience.environment, eventKey: event.key)
+                event.key, in: .init(Self.bundleID, .init(rawValue: audience.environment)))
             guard let environment = APNsEnvironment(rawValue: audience.environment),
                 let policy = StoragePolicy(rawValue: audience.storagePolicy),
-                found.channelId == audience.channel.channelId,
-                stage.simulator.channels(of: Self.bundleID, in: environment).contains(where: {
-                    $0.id == found.channelId
-                })
-            else { throw DemoFailure("lookup of \(event.key) answered \(found.channelId), which APNs does not list") }
-            report.step("an app looks it up in \(audience.environment)", found.channelId)
-            try spectators.follow(found.channelId, of: Self.bundleID, in: environment, policy)
+                let channelID = found.channelId, channelID == audience.channel.channelId,
+                stage.simulator.channels(of: Self.bundleID, in: environment).contains(where: { $0.id == channelID })
+            else {
+                throw DemoFailure("lookup of \(event.key) answered \(found.channelId ?? "-"), which APNs does not list")
+            }
+            report.step("an app looks it up in \(audience.environment)", channelID)
+            try spectators.follow(channelID, of: Self.bundleID, in: environment, policy)
             report.step("two phones follow it", "a sofa's, and a commuter's")
         }
     }

@@ -44,8 +44,8 @@ struct DemoStage: Sendable {
                         try await body(
                             DemoStage(
                                 simulator: simulator, address: address, secret: secret,
-                                client: GrandstandClient(url: address, apiKey: secret),
-                                other: GrandstandClient(url: try Server.address("http", other), apiKey: secret)))
+                                client: GrandstandClient(server: address, key: secret),
+                                other: GrandstandClient(server: try Server.address("http", other), key: secret)))
                     }
                 }
             }

@@ -44,7 +44,7 @@ struct RehearsalPhones: Sendable {
             draft.set("scopes", raw: Array(#"["device"]"#.utf8))
             draft.set("bundleId", bundleID.rawValue)
             let key = try await stage.value("POST", "/v1/keys", json: draft.bytes)
-            apps[bundleID] = GrandstandClient(url: stage.address, apiKey: key["secret"]?.string)
+            apps[bundleID] = GrandstandClient(server: stage.address, key: key["secret"]?.string)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {

@@ -46,7 +46,8 @@ struct RehearsalPlayer: Sendable {
             draft.set("teamId", Simulator.team)
             draft.set("keyId", Simulator.key)
             draft.set("channelLimit", limit)
-            _ = try await stage.value("PUT", "/v1/apps/\(encoded(bundleID.rawValue))", json: draft.bytes)
+            _ = try await stage.value(
+                "PUT", "/v1/apps/\(GrandstandClient.encoded(bundleID.rawValue))", json: draft.bytes)
         }
         try await phones.register(on: stage)
         let base = Date(timeIntervalSinceNow: 1 + Double(plan.scripts.count) / 100)
@@ -182,7 +183,7 @@ struct RehearsalPlayer: Sendable {
     private func broadcasts(of event: RehearsalEvent) async throws -> [String: Int] {
         var (counts, cursor): ([String: Int], String?) = ([:], nil)
         repeat {
-            let query = "?limit=200" + (cursor.map { "&cursor=\(encoded($0))" } ?? "")
+            let query = "?limit=200" + (cursor.map { "&cursor=\(GrandstandClient.encoded($0))" } ?? "")
             let page = try await stage.value("GET", Self.path(event) + "/broadcasts" + query)
             for broadcast in page["items"]?.elements ?? [] {
                 counts.merge(broadcast["counts"]?.counts ?? [:], uniquingKeysWith: +)
@@ -213,7 +214,7 @@ struct RehearsalPlayer: Sendable {
         notes.change { $0.refusals.append(refusal) }
     }
 
-    private static func path(_ event: RehearsalEvent) -> String { "/v1/events/\(encoded(event.key))" }
+    private static func path(_ event: RehearsalEvent) -> String { "/v1/events/\(GrandstandClient.encoded(event.key))" }
 
     private static func sleep(until moment: Date) async throws {
         try await Task.sleep(for: .seconds(max(0, moment.timeIntervalSinceNow)))

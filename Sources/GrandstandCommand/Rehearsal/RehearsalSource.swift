@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandClient
 
 /// Where the declared day is read: a running server, or the configured database. Nothing is changed there.
 struct RehearsalSource: Sendable {
@@ -29,15 +30,14 @@ struct RehearsalSource: Sendable {
     /// A server is asked with a key of the scope `organise`.
     static func server(_ access: ServerAccess) -> RehearsalSource {
         RehearsalSource { filter, cursor in
-            let query: [(name: String, value: String?)] = [
-                ("limit", "200"), ("cursor", cursor), ("state", filter.state?.rawValue),
-                ("from", filter.from.map(RFC3339.text)), ("to", filter.to.map(RFC3339.text)),
-            ]
-            let answer = try ServerAccess.json(of: try await access.exchange("GET", "/v1/events", query: query))
+            let answer = try ServerAccess.json(
+                of: try await access.answer(
+                    to: .listEvents(
+                        state: filter.state.map { .init(rawValue: $0.rawValue) }, from: filter.from, to: filter.to,
+                        limit: 200, cursor: cursor)))
             return (answer?["items"]?.elements ?? [], answer?["nextCursor"]?.string)
         } channelLimit: { bundleID in
-            let path = "/v1/apps/\(encoded(bundleID.rawValue))"
-            let app = try ServerAccess.json(of: try await access.exchange("GET", path))
+            let app = try ServerAccess.json(of: try await access.answer(to: .getApp(bundleID.rawValue)))
             guard case .number(let text) = app?["channelLimit"]?.kind, let limit = Int(text) else {
                 throw StartError("the key may not see the limits of \(bundleID): use one with the scope organise")
             }

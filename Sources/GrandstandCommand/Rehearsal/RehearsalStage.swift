@@ -45,7 +45,7 @@ struct RehearsalStage: Sendable {
                         let urls = [try Server.address("http", port)] + (replica.map { [$0.url] } ?? [])
                         let stage = RehearsalStage(
                             simulator: simulator, address: urls[0],
-                            clients: urls.map { GrandstandClient(url: $0, apiKey: secret) },
+                            clients: urls.map { GrandstandClient(server: $0, key: secret) },
                             recorder: recorder, alertFreshness: configuration.alertFreshness, database: database,
                             replica: replica)
                         do {

@@ -9,17 +9,36 @@ package struct ConsoleSource: RequestContextSource, Sendable {
     let requestID: String
     /// Shared with what is around it, so that metrics name the page.
     let endpointPath: EndpointPath
-    /// Whose key a secret is; throws `unauthenticated`, `rate-limited`.
-    let identify: @Sendable (_ secret: String) async throws -> APIKey
+    let door: ConsoleDoor
 
-    package init(
-        logger: Logger, requestID: String, endpointPath: EndpointPath,
-        identify: @escaping @Sendable (_ secret: String) async throws -> APIKey
-    ) {
+    package init(logger: Logger, requestID: String, endpointPath: EndpointPath, door: ConsoleDoor) {
         self.logger = logger
         self.requestID = requestID
         self.endpointPath = endpointPath
+        self.door = door
+    }
+}
+
+/// The API as the console reaches it, for one request.
+package struct ConsoleDoor: Sendable {
+    /// Whose key a secret is; throws `unauthenticated`, counted for the address, and `rate-limited`.
+    let identify: @Sendable (_ secret: String) async throws -> APIKey
+    /// Counts a request of a key; throws `rate-limited`.
+    let resume: @Sendable (APIKey) throws -> Void
+    /// Counts a wrong secret for the address; says what it is given, or when to come again.
+    let refusal: @Sendable (_ detail: String) -> Problem
+    /// One call through the API's router, gate and middleware. A refusal is an answer.
+    let call: @Sendable (APICall, SignedIn) async throws -> APIAnswer
+
+    package init(
+        identify: @escaping @Sendable (_ secret: String) async throws -> APIKey,
+        resume: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
+        call: @escaping @Sendable (APICall, SignedIn) async throws -> APIAnswer
+    ) {
         self.identify = identify
+        self.resume = resume
+        self.refusal = refusal
+        self.call = call
     }
 }
 

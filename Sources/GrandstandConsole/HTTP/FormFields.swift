@@ -4,22 +4,41 @@ internal import Grandstand
 /// Fields of a form, as they come in a query or a body (`application/x-www-form-urlencoded`). What a person left empty
 /// was not said; a name said twice counts once, the last time.
 struct FormFields: Sendable, Equatable {
-    private var values: [String: String] = [:]
+    struct Entry: Sendable, Equatable {
+        let name: String
+        /// As it was typed.
+        let value: String
+    }
+
+    /// All there were, in their order.
+    let entries: [Entry]
+    private let values: [String: String]
+
+    init(_ entries: [Entry]) {
+        self.entries = entries
+        values = Dictionary(entries.map { ($0.name, $0.value) }) { $1 }
+    }
 
     init(_ text: String) {
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let name = Self.decode(parts[0]), let value = Self.decode(parts[1]) else {
-                continue
-            }
-            values[name] = value
-        }
+        self.init(
+            text.split(separator: "&").compactMap { pair in
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let name = Self.decode(parts[0]), let value = Self.decode(parts[1]) else {
+                    return nil
+                }
+                return Entry(name: name, value: value)
+            })
     }
 
     /// `nil` for a field that is not there or empty.
     subscript(name: String) -> String? {
         guard let value = values[name]?.trimmed, !value.isEmpty else { return nil }
         return value
+    }
+
+    /// What was chosen of several with one name.
+    func all(_ name: String) -> [String] {
+        entries.filter { $0.name == name }.map(\.value.trimmed).filter { !$0.isEmpty }
     }
 
     /// - Throws: `invalid-request` for text that `convert` does not take.

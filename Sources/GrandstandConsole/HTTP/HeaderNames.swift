@@ -4,5 +4,7 @@ internal import HTTPTypes
 extension HTTPField.Name {
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
     static let xForwardedProto = HTTPField.Name("X-Forwarded-Proto")!
+    /// What the page's script was told, when it fetches the page again.
+    static let grandstandLive = HTTPField.Name("Grandstand-Live")!
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
 }

@@ -5,69 +5,54 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// Answers every request to the console: finds the key behind the cookie, checks that it may see the page, and makes a
-/// page of whatever goes wrong.
+/// Makes answers of pages and of whatever goes wrong.
 struct PageResponder: Sendable {
     let templates: ConsoleTemplates
+    let sessions: Sessions
+    let livePages = LivePages()
     let cookie: SessionCookie
     let status: @Sendable (Problem.Kind) -> HTTPResponse.Status
     let now: @Sendable () -> Date
 
     init(
-        templates: ConsoleTemplates, isSecure: Bool, status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status,
-        now: @escaping @Sendable () -> Date
+        templates: ConsoleTemplates, sessions: Sessions, isSecure: Bool,
+        status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
     ) {
         self.templates = templates
+        self.sessions = sessions
         cookie = SessionCookie(isSecure: isSecure)
         self.status = status
         self.now = now
     }
 
-    /// Shows a page to a key that may see it.
-    func show(_ route: PageRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
-        guard let secret = SessionCookie.secret(in: request) else {
-            return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
-        }
-        var visitor: Visitor?
-        do {
-            let key = try await context.source.identify(secret)
-            visitor = Visitor(key: key, path: request.uri.path)
-            try Self.check(key, for: route.scope)
-            let visit = Visit(
-                key: key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
-                parameters: context.parameters, now: now())
-            switch try await route.handler(visit) {
-            case .page(let page):
-                let refresh = page.refresh.map { seconds in
-                    Refresh(
-                        seconds: seconds, path: request.uri.path, query: request.uri.query,
-                        isOff: visit.query["refresh"] == "off")
-                }
-                return html(page, visitor, refresh: refresh)
-            case .elsewhere(let path): return redirect(to: path)
-            }
-        } catch let problem as Problem where problem.kind == .unauthenticated {
-            var response = signIn(
-                SignIn(returningTo: request.uri.string, fault: "You were signed out: \(problem.detail)"),
-                status: .unauthorized)
-            response.setCookie(cookie.closed(for: request))
-            return response
-        } catch {
-            return refusal(error, visitor, request, context)
-        }
-    }
-
     /// The form to sign in with.
     func signIn(_ page: SignIn, status: HTTPResponse.Status = .ok, retryAfter: Int? = nil) -> Response {
-        var response = html(page, nil, status: status)
+        var response = Self.response(render(page, nil), status: status, session: nil, now: now())
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+        return response
+    }
+
+    /// The form to sign in with, for who was signed in.
+    ///
+    /// - Parameter next: where it goes on then.
+    func signedOut(_ problem: Problem, next: String, _ request: Request, nothingSent: Bool = false) -> Response {
+        let fault = "You were signed out: \(problem.detail)" + (nothingSent ? " Nothing was sent." : "")
+        var response = signIn(SignIn(returningTo: next, fault: fault), status: .unauthorized)
+        response.setCookie(cookie.cookie(SessionCookie.name, "", maxAge: 0, for: request))
         return response
     }
 
     /// A page that says what went wrong and what to do.
     func refusal(
-        _ error: any Error, _ visitor: Visitor?, _ request: Request, _ context: ConsoleContext
+        _ error: any Error, _ visitor: Visitor?, _ session: SessionSecret?, _ request: Request,
+        _ context: ConsoleContext
     ) -> Response {
+        let requestID = context.source.requestID
+        if let refused = error as? APIProblem {
+            return Self.response(
+                render(ProblemPage(refused, requestID: requestID), visitor), status: .init(code: refused.status),
+                session: session, now: now())
+        }
         let problem: Problem
         if let known = error as? Problem {
             problem = known
@@ -75,8 +60,9 @@ struct PageResponder: Sendable {
             context.logger.error("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             problem = Problem(.internalError, "The log has more, under the request's name below.")
         }
-        var response = html(
-            ProblemPage(problem, requestID: context.source.requestID), visitor, status: status(problem.kind))
+        var response = Self.response(
+            render(ProblemPage(problem, requestID: requestID), visitor), status: status(problem.kind),
+            session: session, now: now())
         if let retryAfter = problem.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }
@@ -85,25 +71,34 @@ struct PageResponder: Sendable {
         Response(status: .seeOther, headers: [.location: path])
     }
 
-    private func html(
-        _ page: any ConsolePage, _ visitor: Visitor?, refresh: Refresh? = nil, status: HTTPResponse.Status = .ok
-    ) -> Response {
-        let frame = Frame(page: page, visitor: visitor, refresh: refresh, now: now())
-        return Response(
-            status: status,
-            headers: [
-                .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: Self.contentSecurityPolicy,
-                .referrerPolicy: "same-origin", .cacheControl: "no-store",
-            ],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: templates.html(page, frame))))
+    func render(
+        _ page: any ConsolePage, _ visitor: Visitor?, refresh: Refresh? = nil, notice: String? = nil
+    ) -> RenderedPage {
+        let frame = Frame(page: page, visitor: visitor, refresh: refresh, notice: notice, now: now())
+        return RenderedPage(templates.html(page, frame))
     }
 
-    /// No scripts, nothing from elsewhere, no place in other sites' frames; one stylesheet and forms, both ours.
+    /// - Parameter session: whose form tokens it has.
+    static func response(
+        _ page: RenderedPage, status: HTTPResponse.Status = .ok, session: SessionSecret?, now: Date
+    ) -> Response {
+        Response(
+            status: status,
+            headers: [
+                .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: contentSecurityPolicy,
+                .referrerPolicy: "same-origin", .cacheControl: "no-store",
+            ],
+            body: ResponseBody(byteBuffer: page.body(token: session.map { FormToken.text(for: $0, now: now) } ?? "")))
+    }
+
+    /// Nothing from elsewhere, no place in other sites' frames; one stylesheet, one script and forms, all ours, and none
+    /// of it in a page's text.
     static let contentSecurityPolicy =
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
+        + "base-uri 'none'; frame-ancestors 'none'"
 
     /// - Throws: `forbidden`, which says what is missing.
-    private static func check(_ key: APIKey, for scope: APIKey.Scope?) throws(Problem) {
+    static func check(_ key: APIKey, for scope: APIKey.Scope?) throws(Problem) {
         guard let scope, !key.holds(scope) else { return }
         let held = APIKey.Scope.allCases.filter(key.scopes.contains).map(\.rawValue).joined(separator: ", ")
         throw Problem(
@@ -126,9 +121,9 @@ struct ErrorPages: RouterMiddleware {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
             let problem = Problem(.notFound, "There is no page at \(request.uri.path).")
-            return responder.refusal(problem, nil, request, context)
+            return responder.refusal(problem, nil, nil, request, context)
         } catch {
-            return responder.refusal(error, nil, request, context)
+            return responder.refusal(error, nil, nil, request, context)
         }
     }
 }

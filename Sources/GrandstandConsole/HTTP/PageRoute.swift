@@ -8,6 +8,10 @@ struct PageRoute: Sendable {
         case page(any ConsolePage)
         /// Somewhere else in the console.
         case elsewhere(String)
+        /// Somewhere else, which says what was done.
+        case done(String, notice: String)
+        /// The page again with what is wrong, under the refusal's status.
+        case refused(any ConsolePage, status: Int)
     }
 
     /// Hummingbird's syntax, from the root: `/console/events/:key`.

@@ -10,6 +10,38 @@ struct Visit: Sendable {
     let path: String
     let parameters: Parameters
     let now: Date
+    /// Calls the API as the key that is signed in.
+    let carry: @Sendable (APICall) async throws -> APIAnswer
+
+    init(
+        key: APIKey, query: FormFields, path: String, parameters: Parameters, now: Date,
+        carry: @escaping @Sendable (APICall) async throws -> APIAnswer = { call in
+            APIAnswer(status: 404, problem: APIProblem(status: 404, title: "Not found", detail: call.path))
+        }
+    ) {
+        self.key = key
+        self.query = query
+        self.path = path
+        self.parameters = parameters
+        self.now = now
+        self.carry = carry
+    }
+
+    /// Reads through the API: for what it knows rules about that no port has.
+    ///
+    /// - Throws: `APIProblem`, which is shown in the API's words.
+    func get(_ path: String) async throws -> JSONValue {
+        try await carry(APICall("GET", path)).accepted().json()
+    }
+
+    /// The same with what `If-Match` takes.
+    func getVersion(_ path: String) async throws -> (json: JSONValue, etag: String?) {
+        let answer = try await carry(APICall("GET", path)).accepted()
+        return (try answer.json(), answer.etag)
+    }
+
+    /// A part of the path as a part of another.
+    func segment(_ name: String) -> String { PercentEncoding.encode(parameters.get(name) ?? "") }
 
     /// The app a list is narrowed to, if one was asked for.
     ///

@@ -12,10 +12,17 @@ struct AppDetail: ConsolePage {
     let updatedAt: Moment
     let environments: [CredentialsRow]
     let quirks: [QuirkRow]
+    /// For who may change it.
+    let form: AppForm?
+    let action: String
+    /// Every quirk there can be, in each environment, to be set by who knows better than was learned.
+    let settings: [QuirkSetting]
     let commands: [Command]
 
     /// - Parameter quirks: departures from what Apple documents.
-    init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk]) {
+    init(
+        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], answer: JSONValue? = nil, _ visit: Visit
+    ) {
         title = app.name
         bundleID = app.bundleID.rawValue
         topic = app.bundleID.topic
@@ -24,7 +31,20 @@ struct AppDetail: ConsolePage {
         updatedAt = Moment(app.updatedAt)
         environments = APNsEnvironment.allCases.map { CredentialsRow(app, $0, keyFiles[$0] ?? .missing) }
         self.quirks = quirks.map(QuirkRow.init)
-        commands = [.putApp(app), .doctor(app.bundleID)]
+        let mayChange = visit.key.holds(.admin)
+        form = mayChange ? AppForm(app, answer: answer) : nil
+        action = ConsolePath.app(app.bundleID)
+        settings =
+            !mayChange
+            ? []
+            : APNsEnvironment.allCases.flatMap { environment in
+                Quirk.Name.allCases.map { name in
+                    QuirkSetting(
+                        name, in: environment, of: app.bundleID,
+                        quirks.first { $0.name == name && $0.environment == environment })
+                }
+            }
+        commands = [.doctor(app.bundleID)]
     }
 }
 
@@ -78,5 +98,22 @@ struct QuirkRow: Sendable {
         evidence = quirk.evidence
         learnedAt = Moment(quirk.learnedAt)
         believedUntil = quirk.believedUntil.map { Moment($0) }
+    }
+}
+
+/// What APNs does in one respect, to be set.
+struct QuirkSetting: Sendable {
+    let quirk: String
+    let environment: String
+    let action: String
+    let values: [Choice]
+
+    /// - Parameter departure: `nil`: it does what Apple documents.
+    init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ departure: Quirk?) {
+        quirk = name.rawValue
+        self.environment = environment.rawValue
+        action = "\(ConsolePath.app(bundleID))/\(environment.rawValue)/quirks/\(name.rawValue)"
+        let value = departure?.value ?? name.documented
+        values = name.values.map { Choice(value: $0, isChosen: $0 == value) }
     }
 }

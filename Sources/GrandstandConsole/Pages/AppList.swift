@@ -7,12 +7,13 @@ struct AppList: ConsolePage {
     let title = "Apps"
     let rows: [AppRow]
     let pager: Pager
-    let commands: [Command]
+    /// For who may register one.
+    let form: AppForm?
 
     init(_ rows: [AppRow], nextCursor: String?, _ visit: Visit) {
         self.rows = rows
         pager = Pager(visit, nextCursor: nextCursor)
-        commands = [.registerApp()]
+        form = visit.key.holds(.admin) ? AppForm(nil) : nil
     }
 }
 

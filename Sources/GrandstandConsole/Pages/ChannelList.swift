@@ -17,7 +17,9 @@ struct ChannelList: ConsolePage {
     let rows: [ChannelRow]
     let unmanaged: [UnmanagedRow]
     let pager: Pager
-    let commands: [Command]
+    let createAction: String
+    let importAction: String
+    let runHref: String
 
     /// The ledger's.
     init(
@@ -27,28 +29,21 @@ struct ChannelList: ConsolePage {
             ("state", filter.state?.rawValue), ("storagePolicy", filter.storagePolicy?.rawValue),
             ("eventKey", filter.eventKey?.rawValue), ("channelId", filter.channelID),
         ]
-        var commands: [Command] = [.createChannel(app)]
-        if let channel = page.items.first {
-            commands += [.verifyChannel(channel.id, of: app), .deleteChannel(channel.id, of: app)]
-        }
         self.init(
-            app, filter: filter, rows: page.items.map(ChannelRow.init), unmanaged: [], isUnmanaged: false,
-            pager: Pager(visit, query: query.map { (name: $0.0, value: $0.1) }, nextCursor: page.nextCursor),
-            commands: commands)
+            app, filter: filter, rows: page.items.map { ChannelRow($0, of: app) }, unmanaged: [], isUnmanaged: false,
+            pager: Pager(visit, query: query.map { (name: $0.0, value: $0.1) }, nextCursor: page.nextCursor))
     }
 
     /// Those that only Apple knows.
     init(_ app: AppEnvironment, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
-        let one = page.items.first.map { [Command.importChannel($0.channelID, of: app)] } ?? []
         self.init(
             app, filter: ChannelFilter(), rows: [], unmanaged: page.items.map(UnmanagedRow.init), isUnmanaged: true,
-            pager: Pager(visit, query: [(name: "managed", value: "false")], nextCursor: page.nextCursor),
-            commands: [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)] + one)
+            pager: Pager(visit, query: [(name: "managed", value: "false")], nextCursor: page.nextCursor))
     }
 
     private init(
         _ app: AppEnvironment, filter: ChannelFilter, rows: [ChannelRow], unmanaged: [UnmanagedRow],
-        isUnmanaged: Bool, pager: Pager, commands: [Command]
+        isUnmanaged: Bool, pager: Pager
     ) {
         title = "Channels of \(app.bundleID), \(app.environment.rawValue)"
         bundleID = app.bundleID.rawValue
@@ -62,7 +57,9 @@ struct ChannelList: ConsolePage {
         self.rows = rows
         self.unmanaged = unmanaged
         self.pager = pager
-        self.commands = commands
+        createAction = ConsolePath.channels(app, "create")
+        importAction = ConsolePath.channels(app, "import")
+        runHref = ConsolePath.reconciliations(app)
     }
 }
 
@@ -81,8 +78,15 @@ struct ChannelRow: Sendable {
     let attempts: Int
     let nextAttemptAt: Moment?
     let createdAt: Moment
+    let verifyAction: String
+    let deleteHref: String
+    /// What no event holds can be deleted; what one holds only by force.
+    let forceHref: String
 
-    init(_ channel: Channel) {
+    init(_ channel: Channel, of app: AppEnvironment) {
+        verifyAction = ConsolePath.channel(channel.id, of: app, "verify")
+        deleteHref = ConsolePath.channel(channel.id, of: app, "delete")
+        forceHref = ConsolePath.channel(channel.id, of: app, "force-delete")
         id = channel.id.uuidString.lowercased()
         channelID = channel.channelID ?? ""
         storagePolicy = channel.storagePolicy.rawValue

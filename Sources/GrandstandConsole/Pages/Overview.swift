@@ -2,23 +2,126 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Every app in both environments, and what an operator has to do.
+/// What is on now: what needs an operator, the live events, the messages, Apple, and the places of every app.
 struct Overview: ConsolePage {
+    /// How much time the plots show, before now and after.
+    enum Span: String, Sendable, CaseIterable {
+        case day, week, month
+
+        var seconds: TimeInterval {
+            switch self {
+            case .day: 86_400
+            case .week: 7 * 86_400
+            case .month: 30 * 86_400
+            }
+        }
+
+        /// Of the samples.
+        var step: Int {
+            self == .day ? QuotaHistory.fine : self == .week ? QuotaHistory.coarse : 6 * QuotaHistory.coarse
+        }
+    }
+
+    struct SpanLink: Sendable {
+        let text: String
+        let href: String
+        let isChosen: Bool
+    }
+
+    /// How many plots there are at most, the gravest first.
+    static let plotted = 20
+
     var template: TemplateName { .overview }
     let title = "Overview"
-    var refresh: Int? { 10 }
+    var refresh: Int? { 5 }
     let attentions: [Attention]
+    let liveEvents: [LiveEventRow]
+    let hasMoreLive: Bool
+    let figures: [Figure]
     let quotas: [QuotaRow]
-    let remedy: Command
+    let plots: [QuotaPlot]
+    let spans: [SpanLink]
+    let mayRegister: Bool
 
-    init(_ quotas: [Quota]) {
-        let sorted = quotas.sorted {
-            ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
-        }
+    init(
+        _ quotas: [Quota], live: Page<Event>, _ activity: ConsoleActivity, samples: [QuotaSample], span: Span,
+        _ visit: Visit
+    ) {
+        let sorted = Self.order(quotas)
         let all = sorted.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
+        liveEvents = live.items.map(LiveEventRow.init)
+        hasMoreLive = live.nextCursor != nil
+        figures = Figure.all(activity, now: visit.now)
         self.quotas = sorted.map(QuotaRow.init)
-        remedy = quotas.isEmpty ? .registerApp() : .quota()
+        let byApp = Dictionary(grouping: samples) { AppEnvironment(bundleID: $0.bundleID, environment: $0.environment) }
+        // An app that uses one environment only has no use for an empty drawing of the other.
+        plots = sorted.filter { $0.used + $0.reserved + $0.forecast.peak > 0 || byApp[$0.place] != nil }
+            .prefix(Self.plotted).map { quota in
+                QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
+            }
+        spans = Span.allCases.map { other in
+            SpanLink(
+                text: other.rawValue, href: ConsolePath.link(ConsolePath.overview, [("span", other.rawValue)]),
+                isChosen: other == span)
+        }
+        mayRegister = quotas.isEmpty && visit.key.holds(.admin)
+    }
+}
+
+extension Overview {
+    /// The gravest first.
+    static func order(_ quotas: [Quota]) -> [Quota] {
+        quotas.sorted {
+            ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
+        }
+    }
+}
+
+extension Quota {
+    fileprivate var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
+}
+
+/// An event that is on.
+struct LiveEventRow: Sendable {
+    let name: String
+    let href: String
+    let startsAt: Moment?
+    /// `2 active, 1 failed`
+    let channels: String
+
+    init(_ event: Event) {
+        name = event.specification.name
+        href = ConsolePath.event(event.specification.key)
+        startsAt = event.specification.startsAt.map { Moment($0) }
+        channels = Wording.tally(event.channels.map(\.state.rawValue))
+    }
+}
+
+/// A number that is looked at from across the room.
+struct Figure: Sendable {
+    let label: String
+    let value: String
+    let detail: String
+    /// `ok`, `warning`, `critical`
+    let level: String
+
+    static func all(_ activity: ConsoleActivity, now: Date) -> [Figure] {
+        let wait = activity.oldestWaiting.map { max(0, Int(now.timeIntervalSince($0))) }
+        let waiting = Figure(
+            label: "Oldest waiting", value: wait.map { "\(Wording.number($0)) s" } ?? "nothing waits",
+            detail: wait == nil
+                ? "All that was due has been sent." : "Since the oldest message that is due was accepted.",
+            level: wait.map { $0 > 60 ? "critical" : $0 > 10 ? "warning" : "ok" } ?? "ok")
+        let messages = Figure(
+            label: "Messages a minute", value: Wording.number(activity.messages),
+            detail: "Accepted in the last sixty seconds.", level: "ok")
+        return [messages, waiting]
+            + activity.apple.map { apple in
+                Figure(
+                    label: "Apple, \(apple.environment.rawValue)", value: apple.word, detail: apple.detail ?? "",
+                    level: apple.isFine ? "ok" : "critical")
+            }
     }
 }
 

@@ -13,4 +13,10 @@ struct ProblemPage: ConsolePage {
         detail = problem.detail
         self.requestID = requestID
     }
+
+    init(_ problem: APIProblem, requestID: String) {
+        title = problem.title
+        detail = problem.detail
+        self.requestID = requestID
+    }
 }

@@ -19,7 +19,7 @@ struct ReconciliationDetail: ConsolePage {
     let missing: Excerpt<FoundChannelRow>
     let unmanaged: Excerpt<FoundChannelRow>
     let actions: Excerpt<ActionRow>
-    let commands: [Command]
+    let runs: [RunRow]
 
     init(_ report: ReconciliationReading, _ app: AppEnvironment) {
         title = "Reconciliation of \(app.bundleID), \(app.environment.rawValue)"
@@ -45,22 +45,20 @@ struct ReconciliationDetail: ConsolePage {
         missing = Excerpt(report.missing.map(FoundChannelRow.init))
         unmanaged = Excerpt(report.unmanaged.map(FoundChannelRow.init))
         actions = Excerpt(report.actions.map(ActionRow.init))
-        commands = Self.commands(report, app)
+        runs = Self.runs(report).map { RunRow($0, app) }
     }
 
     /// What there is to be done about it, if anything; after an alarm, replacing everything is asked for by its name.
-    private static func commands(_ report: ReconciliationReading, _ app: AppEnvironment) -> [Command] {
-        var commands: [Command] = [.reconcile(app, .look)]
+    private static func runs(_ report: ReconciliationReading) -> [Reconciling] {
+        var runs: [Reconciling] = [.look]
         switch report.alarm {
-        case .capabilityOff: return commands + [.reconcile(app, .recreate)]
-        case .listIncomplete: return commands
+        case .capabilityOff: return runs + [.recreate]
+        case .listIncomplete: return runs
         case .ambiguousCreation, nil: break
         }
-        if !report.applied, !report.missing.isEmpty || !report.actions.isEmpty {
-            commands.append(.reconcile(app, .apply))
-        }
-        if !report.unmanaged.isEmpty { commands += [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)] }
-        return commands
+        if !report.applied, !report.missing.isEmpty || !report.actions.isEmpty { runs.append(.apply) }
+        if !report.unmanaged.isEmpty { runs += [.adopt, .deleteUnmanaged] }
+        return runs
     }
 }
 
@@ -105,6 +103,8 @@ struct ActionRow: Sendable {
     let channelID: String
     let event: String
     let outcome: String
+    /// What it means, in words.
+    let meaning: String
     let detail: String
 
     init(_ action: ReconciliationReading.Action) {
@@ -112,6 +112,7 @@ struct ActionRow: Sendable {
         channelID = action.channelID
         event = action.event
         outcome = action.done ? "done" : "not done"
+        meaning = Reconciling.meaning(of: action.name)
         detail = action.detail
     }
 }

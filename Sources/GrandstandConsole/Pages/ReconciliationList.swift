@@ -9,7 +9,7 @@ struct ReconciliationList: ConsolePage {
     let channelsHref: String
     let rows: [ReconciliationRow]
     let pager: Pager
-    let commands: [Command]
+    let runs: [RunRow]
 
     init(
         _ app: AppEnvironment, _ reports: [ReconciliationReading], nextCursor: String?, _ visit: Visit
@@ -19,7 +19,7 @@ struct ReconciliationList: ConsolePage {
         channelsHref = ConsolePath.channels(app)
         rows = reports.map { ReconciliationRow($0, app) }
         pager = Pager(visit, nextCursor: nextCursor)
-        commands = [.reconcile(app, .look), .reconcile(app, .apply)]
+        runs = [RunRow(.look, app), RunRow(.apply, app)]
     }
 }
 
@@ -51,5 +51,22 @@ struct ReconciliationRow: Sendable {
         unmanaged = many(report.unmanaged.count)
         actions = many(report.actions.count)
         alarm = report.alarm?.rawValue
+    }
+}
+
+/// A reconciliation that may be run from here.
+struct RunRow: Sendable {
+    let label: String
+    let words: String
+    /// Where it is run at once; `nil`: it is asked about first.
+    let runAction: String?
+    let askHref: String?
+
+    init(_ doing: Reconciling, _ app: AppEnvironment) {
+        label = doing.label
+        words = doing.words
+        let path = ConsolePath.reconciling(app, doing)
+        runAction = doing == .look ? path : nil
+        askHref = doing == .look ? nil : path
     }
 }

@@ -7,13 +7,21 @@ struct Frame: Sendable {
     /// `nil` before signing in.
     let visitor: Visitor?
     let refresh: Refresh?
+    /// What tells the script of changes, while the page refreshes itself.
+    let liveSource: String?
+    /// What was done just before.
+    let notice: String?
+    /// Of each form that does something.
+    let token = RenderedPage.tokenPlace
     /// When the page was made.
     let madeAt: Moment
 
-    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, now: Date) {
+    init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, notice: String? = nil, now: Date) {
         title = page.title
         self.visitor = visitor
         self.refresh = refresh
+        liveSource = refresh?.isOff == false ? page.liveEvent.map(ConsolePath.live) : nil
+        self.notice = notice
         madeAt = Moment(now)
     }
 }
@@ -36,12 +44,13 @@ struct Visitor: Sendable {
     init(key: APIKey, path: String) {
         keyName = key.name
         boundTo = key.reach == .all ? nil : key.reach.text
-        let all: [(label: String, href: String, scope: APIKey.Scope)] = [
-            ("Overview", ConsolePath.overview, .operate), ("Events", ConsolePath.events, .organise),
-            ("Apps", ConsolePath.apps, .operate),
-            ("Audit log", ConsolePath.auditLog, .operate),
+        let all: [(label: String, href: String, scopes: [APIKey.Scope])] = [
+            ("Overview", ConsolePath.overview, [.operate]), ("Events", ConsolePath.events, [.organise]),
+            ("Season", ConsolePath.season, [.organise]), ("Apps", ConsolePath.apps, [.operate]),
+            ("Webhooks", ConsolePath.webhooks, [.operate, .organise]), ("Keys", ConsolePath.keys, [.admin]),
+            ("Audit log", ConsolePath.auditLog, [.operate]),
         ]
-        links = all.filter { key.holds($0.scope) }.map { link in
+        links = all.filter { $0.scopes.contains(where: key.holds) }.map { link in
             let isBelow = link.href != ConsolePath.overview && path.hasPrefix(link.href + "/")
             return Link(label: link.label, href: link.href, isCurrent: path == link.href || isBelow)
         }

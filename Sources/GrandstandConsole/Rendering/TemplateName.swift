@@ -1,10 +1,20 @@
 /// Every template: a file in Templates, in the binary.
 enum TemplateName: String, CaseIterable, Sendable {
     // What pages are made of.
-    case layout, command, commands, pager, time
+    case layout, command, commands, pager, time, token
+    case appForm = "app-form"
+    case confirmKey = "confirm-key"
+    case plot
+    case webhookForm = "webhook-form"
     // Pages.
-    case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations
+    case app, apps, audit, channels, event, events, overview, problem, reconciliation, reconciliations, refused
+    case key, keys, secret, webhook, webhooks
     case signIn = "sign-in"
+    case webhookDelivery = "webhook-delivery"
+    // What organisers work on.
+    case calendar, composer, faults, question, runs, season
+    case newCalendar = "new-calendar"
+    case newEvent = "new-event"
 
     var bytes: [UInt8] {
         switch self {
@@ -13,6 +23,26 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .commands: PackageResources.commands_mustache
         case .pager: PackageResources.pager_mustache
         case .time: PackageResources.time_mustache
+        case .token: PackageResources.token_mustache
+        case .confirmKey: PackageResources.confirm_key_mustache
+        case .appForm: PackageResources.app_form_mustache
+        case .plot: PackageResources.plot_mustache
+        case .webhookForm: PackageResources.webhook_form_mustache
+        case .key: PackageResources.key_mustache
+        case .keys: PackageResources.keys_mustache
+        case .secret: PackageResources.secret_mustache
+        case .webhook: PackageResources.webhook_mustache
+        case .webhooks: PackageResources.webhooks_mustache
+        case .webhookDelivery: PackageResources.webhook_delivery_mustache
+        case .refused: PackageResources.refused_mustache
+        case .calendar: PackageResources.calendar_mustache
+        case .composer: PackageResources.composer_mustache
+        case .faults: PackageResources.faults_mustache
+        case .question: PackageResources.question_mustache
+        case .runs: PackageResources.runs_mustache
+        case .season: PackageResources.season_mustache
+        case .newCalendar: PackageResources.new_calendar_mustache
+        case .newEvent: PackageResources.new_event_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache
         case .audit: PackageResources.audit_mustache

@@ -1,3 +1,4 @@
+internal import APNsWire
 internal import Grandstand
 
 /// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
@@ -8,6 +9,14 @@ struct AppRoutes: Sendable {
 
     var routes: [PageRoute] {
         [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
+    }
+
+    var actions: [ActionRoute] {
+        [
+            ActionRoute("/apps", .admin, register), ActionRoute("/apps/:bundleId", .admin, change),
+            ActionRoute("/apps/:bundleId/:environment/quirks/:quirk", .admin, setQuirk),
+            ActionRoute("/apps/:bundleId/delete", .admin, irreversible: true, delete),
+        ]
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -22,6 +31,49 @@ struct AppRoutes: Sendable {
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try await apps.registered(try visit.bundleID())
         let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
-        return .page(AppDetail(app, keyFiles: await gateway.keyFiles(of: app), quirks: departures))
+        // What the form shows beyond what the port has.
+        let answer = visit.key.holds(.admin) ? try? await visit.get(Self.path(app.bundleID.rawValue)) : nil
+        return .page(
+            AppDetail(
+                app, keyFiles: await gateway.keyFiles(of: app), quirks: departures, answer: answer, visit))
     }
+
+    private func register(_ submission: Submission) async throws -> PageRoute.Answer {
+        let bundleID = submission.fields["bundleId"] ?? ""
+        let call = APICall(
+            "PUT", Self.path(bundleID), body: AppForm.body(submission.fields, present: nil), ifNoneMatch: "*")
+        _ = try await submission.put(call)
+        return .done(
+            ConsolePath.apps + "/" + PercentEncoding.encode(bundleID), notice: "The app \(bundleID) is registered.")
+    }
+
+    /// What the form does not speak of stays as it is.
+    private func change(_ submission: Submission) async throws -> PageRoute.Answer {
+        let path = Self.path(submission.visit.parameter("bundleId") ?? "")
+        let present = try await submission.call(APICall("GET", path)).accepted().json()
+        let call = APICall(
+            "PUT", path, body: AppForm.body(submission.fields, present: present), ifMatch: submission.fields["etag"])
+        _ = try await submission.put(call)
+        return .done(submission.visit.path, notice: "The app was changed.")
+    }
+
+    private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
+        let bundleID = submission.visit.parameter("bundleId") ?? ""
+        _ = try await submission.call(APICall("DELETE", Self.path(bundleID))).accepted()
+        return .done(ConsolePath.apps, notice: "The app \(bundleID) is not registered any more.")
+    }
+
+    private func setQuirk(_ submission: Submission) async throws -> PageRoute.Answer {
+        let visit = submission.visit
+        var json = JSONWriter()
+        json.object { $0.member("value", submission.fields["value"] ?? "") }
+        let names = ["environment", "quirk"].map { visit.segment($0) }
+        let path = "\(Self.path(visit.parameter("bundleId") ?? ""))/\(names[0])/quirks/\(names[1])"
+        _ = try await submission.call(APICall("PUT", path, body: json.bytes)).accepted()
+        return .done(
+            ConsolePath.apps + "/" + visit.segment("bundleId"),
+            notice: "From now on the server goes by what you set.")
+    }
+
+    private static func path(_ bundleID: String) -> String { "/v1/apps/" + PercentEncoding.encode(bundleID) }
 }

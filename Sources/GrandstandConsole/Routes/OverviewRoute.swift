@@ -3,7 +3,12 @@ internal import Grandstand
 
 /// `/console`: the overview for ops; organisers find their events there.
 struct OverviewRoute: Sendable {
+    typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
+
     let channels: any ChannelStore
+    let events: any EventStore
+    let history: any QuotaHistoryStore
+    let activity: Activity
     let tenure: ChannelTenure
 
     var routes: [PageRoute] { [PageRoute("", nil, show)] }
@@ -16,8 +21,17 @@ struct OverviewRoute: Sendable {
                 "The console needs a key with the scope operate or organise; the key \(visit.key.name) has neither. Sign "
                     + "out, and in again with another one.")
         }
+        let span = try visit.query.choice("span", Overview.Span.self) ?? .day
         let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
             .compactMap { $0.shown(within: visit.reach) }
-        return .page(Overview(quotas))
+        let live = try await events.events(
+            where: EventFilter(state: .live, within: visit.reach), PageRequest(limit: 20), now: visit.now)
+        let samples = try await history.samples(
+            QuotaHistory(
+                within: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
+                from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
+        return .page(
+            Overview(
+                quotas, live: live, try await activity(visit.reach, visit.now), samples: samples, span: span, visit))
     }
 }

@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// `/console/sign-in` and `/console/sign-out`: the only forms there are.
+/// `/console/sign-in` and `/console/sign-out`: a key becomes a session, and a session ends.
 struct SignInRoutes: Sendable {
     let responder: PageResponder
 
@@ -15,46 +15,45 @@ struct SignInRoutes: Sendable {
             responder.signIn(SignIn(returningTo: FormFields(request.uri.query ?? "")["next"]))
         }
         router.post(RouterPath(ConsolePath.signIn)) { request, context in try await signIn(request, context) }
-        router.post(RouterPath(ConsolePath.signOut)) { [responder] request, _ in
-            guard FormOrigin.isOurs(request) else { throw Self.foreign }
-            var response = responder.redirect(to: ConsolePath.signIn)
-            response.setCookie(responder.cookie.closed(for: request))
-            return response
+        router.post(RouterPath(ConsolePath.signOut)) { request, _ in try await signOut(request) }
+    }
+
+    private func signOut(_ request: Request) async throws -> Response {
+        guard FormOrigin.isOurs(request) else { throw Self.foreign }
+        if let text = SessionCookie.value(SessionCookie.name, in: request) { try await responder.sessions.end(text) }
+        var response = responder.redirect(to: ConsolePath.signIn)
+        for name in [SessionCookie.name, SessionCookie.noticeName, SessionCookie.formerName] {
+            response.setCookie(responder.cookie.cookie(name, "", maxAge: 0, for: request))
         }
+        return response
     }
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
         guard FormOrigin.isOurs(request) else { throw Self.foreign }
-        let fields = try await Self.fields(of: request)
+        let fields = try await FormBody.fields(of: request, upTo: Self.maximumBytes)
         let next = fields["next"]
         guard let secret = fields["key"] else {
             return responder.signIn(
                 SignIn(returningTo: next, fault: "Paste a key first."), status: .unprocessableContent)
         }
+        let signedIn: SignedIn
         do {
-            _ = try await context.source.identify(secret)
+            signedIn = try await responder.sessions.begin(try await context.source.door.identify(secret))
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return responder.signIn(
                 SignIn(returningTo: next, fault: problem.detail), status: responder.status(problem.kind),
                 retryAfter: problem.retryAfter)
         }
+        // Another session of this browser is nobody's from now on.
+        if let text = SessionCookie.value(SessionCookie.name, in: request) { try await responder.sessions.end(text) }
         var response = responder.redirect(to: ConsolePath.returning(to: next))
-        response.setCookie(responder.cookie.opened(secret, for: request))
+        response.setCookie(
+            responder.cookie.cookie(
+                SessionCookie.name, signedIn.secret, maxAge: Int(ConsoleSession.lifetime), for: request))
+        if SessionCookie.value(SessionCookie.formerName, in: request) != nil {
+            response.setCookie(responder.cookie.cookie(SessionCookie.formerName, "", maxAge: 0, for: request))
+        }
         return response
-    }
-
-    private static func fields(of request: Request) async throws -> FormFields {
-        guard request.headers[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
-            throw Problem(.unsupportedMediaType, "This takes the form of the sign-in page only.")
-        }
-        var bytes: [UInt8] = []
-        for try await buffer in request.body {
-            guard bytes.count + buffer.readableBytes <= maximumBytes else {
-                throw Problem(.bodyTooLarge, "The form may have \(maximumBytes) bytes at most; a key has some dozen.")
-            }
-            bytes += buffer.readableBytesView
-        }
-        return FormFields(String(decoding: bytes, as: UTF8.self))
     }
 
     private static let foreign = Problem(

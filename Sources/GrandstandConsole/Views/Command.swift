@@ -16,21 +16,6 @@ struct Command: Sendable, Equatable {
 
     static func quota() -> Command { Command("Show the quotas", ["quota"]) }
 
-    static func putApp(_ app: App, limit: Int? = nil) -> Command {
-        Command(
-            "Change name, team, key or limit",
-            [
-                "app", "put", app.bundleID.rawValue, "--name", app.name, "--team", app.credentials.teamID, "--key",
-                app.credentials.keyID, "--limit", String(limit ?? app.channelLimit),
-            ])
-    }
-
-    static func registerApp() -> Command {
-        Command(
-            "Register an app",
-            ["app", "put", "com.example.App", "--name", "NAME", "--team", "TEAMID", "--key", "KEYID"])
-    }
-
     static func doctor(_ bundleID: BundleID) -> Command {
         Command("Check keys, capability and the way to Apple", ["doctor", "--app", bundleID.rawValue])
     }
@@ -41,44 +26,6 @@ struct Command: Sendable, Equatable {
             [
                 "event", "put", "KEY", "--name", "NAME", "--audience", "com.example.App:production:noMessageStored",
             ])
-    }
-
-    static func cancelEvent(_ key: EventKey) -> Command {
-        Command("Cancel the event and retire its channels", ["event", "cancel", key.rawValue])
-    }
-
-    static func reopenEvent(_ key: EventKey) -> Command {
-        Command("Take the end back: the event goes on", ["event", "reopen", key.rawValue])
-    }
-
-    static func sendUpdate(_ key: EventKey) -> Command {
-        Command("Send an update", ["broadcast", "send", key.rawValue, "--content-state", "@state.json"])
-    }
-
-    static func sendEnd(_ key: EventKey) -> Command {
-        Command("Send the end", ["broadcast", "send", key.rawValue, "--end", "--content-state", "@state.json"])
-    }
-
-    static func withdraw(_ id: String) -> Command {
-        Command("Withdraw a broadcast of which nothing was sent", ["broadcast", "cancel", id])
-    }
-
-    static func createChannel(_ app: AppEnvironment) -> Command {
-        Command("Create a channel", ["channel", "create"] + words(app) + ["--storage-policy", "noMessageStored"])
-    }
-
-    static func verifyChannel(_ id: UUID, of app: AppEnvironment) -> Command {
-        Command(
-            "Ask Apple about a channel", ["channel", "get"] + words(app) + [id.uuidString.lowercased(), "--verify"])
-    }
-
-    static func deleteChannel(_ id: UUID, of app: AppEnvironment) -> Command {
-        Command("Delete a channel", ["channel", "delete"] + words(app) + [id.uuidString.lowercased()])
-    }
-
-    /// Options stand first: an ID of Apple's may begin with a hyphen, and `--` ends them.
-    static func importChannel(_ channelID: String, of app: AppEnvironment) -> Command {
-        Command("Take over one channel", ["channel", "import"] + words(app) + ["--", channelID])
     }
 
     /// What of a reconciliation shall be done; none of it: look only.

@@ -7,14 +7,29 @@ enum ConsolePath {
     static let overview = Console.path
     static let events = Console.path + "/events"
     static let apps = Console.path + "/apps"
+    static let keys = Console.path + "/keys"
+    static let webhooks = Console.path + "/webhooks"
     static let auditLog = Console.path + "/audit-log"
     static let signIn = Console.path + "/sign-in"
     static let signOut = Console.path + "/sign-out"
     static let style = Console.path + "/style.css"
+    static let script = Console.path + "/console.js"
+    static let live = Console.path + "/live"
+
+    /// The stream that tells of an event's changes.
+    static func live(_ key: EventKey) -> String { link(live, [("event", key.rawValue)]) }
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 
     static func app(_ bundleID: BundleID) -> String { apps + "/" + PercentEncoding.encode(bundleID.rawValue) }
+
+    static func key(_ id: String) -> String { keys + "/" + PercentEncoding.encode(id) }
+
+    static func webhook(_ id: String) -> String { webhooks + "/" + PercentEncoding.encode(id) }
+
+    static func webhookDelivery(_ id: String, of webhook: String) -> String {
+        self.webhook(webhook) + "/deliveries/" + PercentEncoding.encode(id)
+    }
 
     static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
 

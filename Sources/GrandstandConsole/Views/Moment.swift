@@ -19,6 +19,9 @@ struct Moment: Sendable, Equatable {
         text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0)) } ?? iso
     }
 
+    /// Seconds since 1970.
+    init(epoch: Int) { self.init(Date(timeIntervalSince1970: Double(epoch))) }
+
     private static func readable(_ iso: String) -> String {
         let parts = iso.split(separator: "T", maxSplits: 1)
         guard parts.count == 2 else { return iso }

@@ -79,19 +79,3 @@ extension ReconciliationReading.Action {
             variant: json.text("variant"), done: json.flag("done"), detail: json.text("detail"))
     }
 }
-
-extension JSONValue {
-    fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
-
-    fileprivate func integer(_ name: String) -> Int {
-        guard case .number(let text)? = self[name]?.kind else { return 0 }
-        return Int(text) ?? 0
-    }
-
-    fileprivate func flag(_ name: String) -> Bool {
-        guard case .bool(let value)? = self[name]?.kind else { return false }
-        return value
-    }
-
-    fileprivate func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }
-}

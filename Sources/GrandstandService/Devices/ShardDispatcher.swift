@@ -16,18 +16,22 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     private let settings: ShardSettings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
+    private let onSettled: @Sendable ([TokenVerdict]) -> Void
     private let logger: Logger
     private let books = ShardBooks()
     /// Seconds after which is asked again for what is due, but cannot be claimed for a while.
     private static var restraint: TimeInterval { 0.25 }
 
-    /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
+    /// - Parameters:
+    ///   - mayClaim: whether this process may take work on now; asked before every claim.
+    ///   - onSettled: called with what APNs' answers came to, when that is recorded.
     package init(
         environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
         wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true },
-        logger: Logger
+        onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }, logger: Logger
     ) {
+        self.onSettled = onSettled
         self.environment = environment
         self.store = store
         self.pushes = pushes
@@ -104,7 +108,8 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         var pause = Duration.milliseconds(50)
         while true {
             do {
-                return try await store.settle(shard, outcomes, replica: replica, now: now())
+                try await store.settle(shard, outcomes, replica: replica, now: now())
+                return onSettled(outcomes.compactMap(\.verdict))
             } catch {
                 logger.failed("answers to pushes could not be recorded; trying again", error)
                 if !isUnrecorded {

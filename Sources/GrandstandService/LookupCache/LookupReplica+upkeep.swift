@@ -48,9 +48,10 @@ extension LookupReplica: Service {
                     try await readJournal()
                     readAt = .now
                 }
+                let asOf = backlog.withLock(\.position)?.asOf
                 let hasRead = try await readChanged()
                 if isDue {
-                    confirm(moment)
+                    confirm(asOf.map { min($0, moment) } ?? moment)
                     confirming.worked()
                 }
                 if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
@@ -180,7 +181,7 @@ extension LookupReplica: Service {
             }
             lists.replace(with: indexes)
             state.readMeanwhile = nil
-            state.confirmedAt = moment
+            state.confirmedAt = position.asOf.map { min($0, moment) } ?? moment
             // What is replaced is given back after the lock.
             swap(&state.records, &records)
             return state.records.count

@@ -19,6 +19,10 @@ package final class LookupReplica: Sendable {
         package var journalSeconds: Double = 300
         /// Events in one query.
         package var pageSize = 2_000
+        /// Seconds without confirmation after which an answer says so; a check may be late without that.
+        package var grace: TimeInterval = 2
+        /// Whether the database is asked for what memory has not. At a standby it knows no more than memory does.
+        package var asksDatabase = true
         /// How long a lookup waits for what this process has changed to be read again.
         package var patience = Duration.seconds(2)
 
@@ -53,9 +57,6 @@ package final class LookupReplica: Sendable {
         let answer: LookupAnswer
         let until: Date
     }
-
-    /// Seconds without confirmation after which an answer says so; a check may be late without that.
-    private static let grace: TimeInterval = 2
 
     let source: any LookupSource
     let settings: Settings
@@ -159,7 +160,7 @@ package final class LookupReplica: Sendable {
             return (freshness, state.questions.mayAsk(name, now: now), nil)
         }
         if let told { return (told, freshness) }
-        guard mayAsk else {
+        guard mayAsk, settings.asksDatabase else {
             guard freshness != .unknown else { throw Self.unread }
             return (known?.answer, freshness)
         }
@@ -198,13 +199,24 @@ package final class LookupReplica: Sendable {
     /// Seconds; memory has read a change within one.
     private static let toldFor: TimeInterval = 1
 
+    /// Seconds since memory was last confirmed by the database; `nil`: it never was.
+    package var staleness: TimeInterval? {
+        state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
+    }
+
+    /// How far an answer can be believed that the database gave a moment ago, when memory is as fresh as this.
+    package func freshnessOfDatabase(_ memory: Freshness) -> Freshness { settings.asksDatabase ? .confirmed : memory }
+
+    /// How far memory can be believed now.
+    package var freshness: Freshness { freshness(now()) }
+
     /// How far memory can be believed at `now`.
     func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
 
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
         guard let confirmedAt else { return .unknown }
         let age = now.timeIntervalSince(confirmedAt)
-        if age <= Self.grace { return .confirmed }
+        if age <= settings.grace { return .confirmed }
         return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
     }
 

@@ -33,13 +33,15 @@ package struct WebhookDispatcher: Service {
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
+    private let counting: Counting
     private let logger: Logger
 
     package init(
         outbox: any WebhookOutbox, gateway: any WebhookGateway, signals: any WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
+        mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
+        self.counting = counting
         self.outbox = outbox
         self.gateway = gateway
         self.signals = signals
@@ -91,6 +93,11 @@ package struct WebhookDispatcher: Service {
             milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)))
         do {
             try await outbox.settle(settlement, replica: replica, now: now())
+            switch verdict {
+            case .delivered: counting(.posted(isDelivered: true))
+            case .failed, .gone: counting(.posted(isDelivered: false))
+            case .retry: break
+            }
         } catch {
             // When the lease ends, the same message goes again; its receiver knows it by its ID.
             logger.failed("a webhook's verdict was not recorded", error)

@@ -36,11 +36,14 @@ package struct PostgresAppStore: AppStore {
             let rows = try await connection.query(
                 """
                 insert into apps as a
-                    (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
+                    (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
+                        updated_at)
                 values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
-                    \(app.channelLimit), \(app.updatedAt), \(app.updatedAt))
+                    \(app.channelLimit), \(app.preview?.compact?.text), \(app.preview?.expanded?.text),
+                    \(app.updatedAt), \(app.updatedAt))
                 on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
                     key_id = excluded.key_id, channel_limit = excluded.channel_limit,
+                    preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
                     updated_at = excluded.updated_at
                 returning xmax = 0 as created
                 """)
@@ -124,6 +127,7 @@ package struct PostgresAppStore: AppStore {
 
     private static let selection: PostgresQuery = """
         select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version,
+            a.preview_compact, a.preview_expanded,
             d.team_id as development_team_id, d.key_id as development_key_id,
             p.team_id as production_team_id, p.key_id as production_key_id
         from apps a
@@ -144,6 +148,14 @@ package struct PostgresAppStore: AppStore {
             credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
             overrides: overrides, channelLimit: try row.decode("channel_limit"),
             createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
-            version: try row.decode("version"))
+            version: try row.decode("version"), preview: try preview(row))
+    }
+
+    /// A template that a newer version took and this one does not understand is left out.
+    private static func preview(_ row: PostgresRow) throws -> AppPreview? {
+        let compact = try row.decode(String?.self, "preview_compact").flatMap { try? PreviewTemplate($0) }
+        let expanded = try row.decode(String?.self, "preview_expanded").flatMap { try? PreviewTemplate($0) }
+        let preview = AppPreview(compact: compact, expanded: expanded)
+        return preview.isEmpty ? nil : preview
     }
 }

@@ -27,10 +27,14 @@ package struct PostgresAuditLog: AuditLog {
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
                 and (\(before)::bigint is null or id < \(before))
+                and action::text = any(\(Self.known))
             order by id desc limit \(page.limit + 1)
             """)
         return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
     }
+
+    /// A newer build beside this one may write entries of other kinds: this one shows those it can tell of.
+    private static let known = AuditAction.allCases.map(\.rawValue)
 
     private static func entry(_ row: PostgresRow) throws -> AuditEntry {
         AuditEntry(

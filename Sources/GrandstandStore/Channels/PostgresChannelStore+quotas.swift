@@ -30,6 +30,7 @@ extension PostgresChannelStore {
                 bundleID: app.bundleID, environment: app.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
+                course: Forecast.course(spans: tally.spans, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 isCapabilityOff: try row.decode("is_capability_off"),

@@ -9,9 +9,11 @@ internal import Synchronization
 ///
 /// A secret that memory does not have may be a key made a moment ago. Those are asked for together, in one query at a
 /// time: a flood of wrong keys makes the queries larger, not more, and a right one among them waits for its turn only.
-package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
+package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private struct State {
-        var keys: [SecretHash: APIKey] = [:]
+        var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
+        /// `keys` by their names, made when one is asked for.
+        var byID: [UUID: APIKey]?
         var confirmedAt: Date?
         /// A change was announced and not read yet.
         var isBehind = true
@@ -136,6 +138,23 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory {
             }
         }
         return key
+    }
+
+    /// A key that memory does not have is asked for: it may have been made a moment ago, or be over.
+    package func validKey(_ id: UUID) async throws -> APIKey? {
+        let moment = now()
+        let known = state.withLock { state -> APIKey? in
+            guard let confirmedAt = state.confirmedAt, moment.timeIntervalSince(confirmedAt) <= staleLimit else {
+                return nil
+            }
+            if state.byID == nil {
+                state.byID = Dictionary(state.keys.values.map { ($0.id, $0) }) { first, _ in first }
+            }
+            return state.byID?[id]
+        }
+        let key: APIKey?
+        if let known { key = known } else { key = try await store.key(id)?.key }
+        return key?.state(at: moment) == .active ? key : nil
     }
 
     // MARK: Changing

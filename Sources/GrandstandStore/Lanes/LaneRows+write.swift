@@ -9,6 +9,7 @@ extension LaneRows {
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
         guard !lanes.isEmpty else { return [] }
+        if let ends = Database.ends { ends.add(ended(lanes, loaded: loaded)) }
         let changed = zip(lanes, loaded).flatMap { lane, before in
             // A verb appends messages and changes them; it removes none.
             zip(lane.messages, before.messages).lazy.filter { $0 != $1 }.map(\.0)
@@ -16,6 +17,19 @@ extension LaneRows {
         var statements = [PostgresOutbox.planning(rows: max(lanes.count, changed.count))]
         if !changed.isEmpty { statements.append(update(changed)) }
         return statements + [update(lanes, at: now)]
+    }
+
+    /// Messages that came to their end between the two, those that were appended among them.
+    private static func ended(_ lanes: [Lane], loaded: [Lane]) -> [Occurrence] {
+        zip(lanes, loaded).flatMap { lane, before in
+            lane.messages.indices.lazy.compactMap { index -> Occurrence? in
+                let message = lane.messages[index]
+                guard message.state.isSettled,
+                    !before.messages.indices.contains(index) || !before.messages[index].state.isSettled
+                else { return nil }
+                return .settled(lane.audience.environment, message.state, reason: message.reason)
+            }
+        }
     }
 
     /// Locks, changes and writes back, for transactions that do more than that.

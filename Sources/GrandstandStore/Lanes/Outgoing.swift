@@ -25,7 +25,7 @@ struct Outgoing {
     var contents: PostgresQuery {
         let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
-            select id, \(BroadcastRows.columns) from broadcasts
+            select id, \(BroadcastRows.columns), greatest(accepted_at, send_at) as asked_at from broadcasts
             where id = any(\(Array(ids)))
             """
     }
@@ -34,6 +34,13 @@ struct Outgoing {
         var contents: [UUID: BroadcastContent] = [:]
         for row in rows { contents[try row.decode("id")] = try row.content() }
         return contents
+    }
+
+    /// When each was accepted, or was to go.
+    static func times(_ rows: PostgresRows) throws -> [UUID: Date] {
+        var times: [UUID: Date] = [:]
+        for row in rows { times[try row.decode("id")] = try row.decode("asked_at") }
+        return times
     }
 
     /// Where to and with which key, and what APNs is known to want of each app.
@@ -57,9 +64,10 @@ struct Outgoing {
     /// - Parameters:
     ///   - ids: of messages that were written just now, by lane.
     ///   - contents: by broadcast.
+    ///   - times: by broadcast, when it was accepted or was to go.
     ///   - rows: of `destinations`.
     func deliveries(
-        ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], destinations rows: PostgresRows
+        ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
         var destinations: [AppEnvironment: (address: APNsAddress, wantsExpiration: Bool)] = [:]
         for row in rows {
@@ -74,7 +82,8 @@ struct Outgoing {
             else { return nil }
             return ClaimedDelivery(
                 id: id, lane: item.lane, address: destination.address, storagePolicy: audience.storagePolicy,
-                message: request, attempts: message.attempts, expiresAt: message.expiresAt)
+                message: request, attempts: message.attempts, expiresAt: message.expiresAt,
+                askedAt: times[message.broadcast])
         }
     }
 

@@ -4,29 +4,66 @@ internal import Postgres
 /// The journal: a line for each transaction and subject. Snapshots tell which lines can be seen now and could not at an
 /// earlier look; an order of numbers could not, for transactions do not commit in the order of their beginning.
 extension PostgresLookupSource {
-    package func position() async throws -> LookupPosition {
-        try await changes(since: LookupPosition(text: "1:1:", floor: .max)).position
-    }
+    package func position() async throws -> LookupPosition { try await changes(since: .newest).position }
 
     package func changes(
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
-        // Versions from `xmax` on are of another timeline, restored with a dump.
-        let rows = try await database.query(
+        let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
+        let (changes, end) = try Self.read(rows) ?? ([], position)
+        // A standby is as old as the last commit that it has; while nobody commits, this does, and writes no row.
+        if end.text == position.text {
+            try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
+        }
+        return (changes, end)
+    }
+
+    /// The same at a standby, with the server that said it: another one after a failover, or a promotion.
+    ///
+    /// A standby's snapshots do not list which transactions are under way (`GetSnapshotData` keeps those with the
+    /// subtransactions), so a point there is before all that may be. How old it is, is asked first: it may be older then.
+    func changesAtStandby(
+        since position: LookupPosition
+    ) async throws -> (changes: [LookupChange], position: LookupPosition, server: String) {
+        let rows = try await database.pipeline([
             """
-            select s.snapshot::text as position, pg_snapshot_xmin(s.snapshot)::text as floor,
-                j.version::text as version, j.subject
-            from (select pg_current_snapshot() as snapshot) s left join lookup_journal j
-            on j.version >= \(String(min(position.floor, UInt64(Int64.max))))::text::xid8
-                and j.version < pg_snapshot_xmax(s.snapshot)
-                and not pg_visible_in_snapshot(j.version, \(position.text)::text::pg_snapshot)
-            """)
-        guard let first = rows.first else { return ([], position) }
+            select case when r.standby then coalesce(pg_last_xact_replay_timestamp(), to_timestamp(0)) end as as_of,
+                concat_ws(' ', inet_server_addr(), inet_server_port(), pg_postmaster_start_time(), r.standby) as server
+            from (select pg_is_in_recovery() as standby) r
+            """,
+            Self.lines(
+                since: position,
+                at: """
+                    case when pg_is_in_recovery()
+                    then concat(pg_snapshot_xmin(s.snapshot), ':', pg_snapshot_xmin(s.snapshot), ':')
+                    else s.snapshot::text end
+                    """),
+        ])
+        var (changes, end) = try Self.read(rows[1]) ?? ([], position)
+        end.asOf = try rows[0][0].decode("as_of")
+        return (changes, end, try rows[0][0].decode("server"))
+    }
+
+    /// - Parameter point: where the journal is now, as SQL.
+    private static func lines(since position: LookupPosition, at point: PostgresQuery) -> PostgresQuery {
+        // Versions from `xmax` on are of another timeline, restored with a dump.
+        """
+        select \(point) as position, pg_snapshot_xmin(s.snapshot)::text as floor,
+            j.version::text as version, j.subject
+        from (select pg_current_snapshot() as snapshot) s left join lookup_journal j
+        on j.version >= \(String(min(position.floor, UInt64(Int64.max))))::text::xid8
+            and j.version < pg_snapshot_xmax(s.snapshot)
+            and not pg_visible_in_snapshot(j.version, \(position.text)::text::pg_snapshot)
+        """
+    }
+
+    private static func read(_ rows: PostgresRows) throws -> (changes: [LookupChange], end: LookupPosition)? {
+        guard let first = rows.first else { return nil }
         let end = LookupPosition(
             text: try first.decode("position"), floor: UInt64(try first.decode(String.self, "floor")) ?? 0)
         let changes = try rows.compactMap { row -> LookupChange? in
             guard let version = try row.decode(String?.self, "version").flatMap({ UInt64($0) }),
-                let subject = Self.subject(try row.decode(String.self, "subject"))
+                let subject = subject(try row.decode(String.self, "subject"))
             else { return nil }
             return LookupChange(version: version, subject: subject)
         }
@@ -40,4 +77,9 @@ extension PostgresLookupSource {
 
     /// A replica that has not read the journal for so long reads everything.
     package static let journalSeconds = 300
+}
+
+extension LookupPosition {
+    /// From here nothing is new: for asking where the journal is.
+    static var newest: LookupPosition { LookupPosition(text: "1:1:", floor: .max) }
 }

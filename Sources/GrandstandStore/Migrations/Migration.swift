@@ -16,7 +16,7 @@ package struct Migration: Sendable, Hashable {
     }
 
     /// The migrations this binary carries, oldest first, each equal to its file byte for byte.
-    static let all = MigrationFiles.all.enumerated().map { index, file in
+    package static let all = MigrationFiles.all.enumerated().map { index, file in
         Migration(version: index + 1, name: file.name, sql: file.sql)
     }
 

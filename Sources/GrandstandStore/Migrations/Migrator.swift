@@ -18,10 +18,14 @@ package struct Migrator: Sendable {
     /// How a database stands to this binary.
     package enum Status: Sendable, Equatable {
         case current
+        /// The database has migrations up to `version`, which this binary does not know, and says that this binary may use
+        /// it all the same (`schema_compatibility`).
+        case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
-        /// The newest version the database has and this binary does not know.
-        case ahead(version: Int)
+        /// The newest version the database has and this binary does not know; `least`: that of the oldest binary that may
+        /// use the database, if it says.
+        case ahead(version: Int, least: Int?)
         /// An applied migration whose text differs from this binary's.
         case changed(name: String)
     }
@@ -29,7 +33,7 @@ package struct Migrator: Sendable {
     /// Compares without changing anything.
     package func status() async throws -> Status { try await status(on: pool) }
 
-    /// The same on one connection, in one query.
+    /// The same on one connection, in one query; in two when the database is newer than this binary.
     package func status(on database: some PostgresQuerying) async throws -> Status {
         let rows: PostgresRows
         do {
@@ -39,19 +43,33 @@ package struct Migrator: Sendable {
         }
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
-        return Self.compare(applied: applied, with: migrations)
+        let isNewer = (applied.keys.max() ?? 0) > (migrations.map(\.version).max() ?? 0)
+        return Self.compare(applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
+    }
+
+    /// The version of the oldest binary that may use the database; `nil`: it does not say.
+    private func least(on database: some PostgresQuerying) async throws -> Int? {
+        do {
+            return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
+        } catch let error as PostgresError where error.sqlState == .undefinedTable {
+            return nil
+        }
     }
 
     /// The comparison itself: versions and checksums in the database against the migrations of this binary.
-    static func compare(applied: [Int: String], with migrations: [Migration]) -> Status {
+    ///
+    /// - Parameter least: what the database says of older binaries, when it is newer.
+    static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
         let newest = migrations.map(\.version).max() ?? 0
-        if let ahead = applied.keys.filter({ $0 > newest }).max() { return .ahead(version: ahead) }
+        let ahead = applied.keys.filter { $0 > newest }.max()
+        if let ahead, least.map({ $0 > newest }) ?? true { return .ahead(version: ahead, least: least) }
         for migration in migrations {
             if let checksum = applied[migration.version], checksum != migration.checksum {
                 return .changed(name: migration.name)
             }
         }
         let missing = migrations.filter { applied[$0.version] == nil }
+        if let ahead { return missing.isEmpty ? .newer(version: ahead) : .ahead(version: ahead, least: least) }
         return missing.isEmpty ? .current : .behind(missing.map(\.name))
     }
 
@@ -77,8 +95,9 @@ package struct Migrator: Sendable {
 
     private func apply(on connection: PostgresConnection) async throws -> [String] {
         switch try await status(on: connection) {
-        case .current: return []
-        case .ahead(let version): throw MigrationRefusal.ahead(version: version)
+        // A restarted process of the version before finds nothing to do.
+        case .current, .newer: return []
+        case .ahead(let version, let least): throw MigrationRefusal.ahead(version: version, least: least)
         case .changed(let name): throw MigrationRefusal.changed(name: name)
         case .behind(let names):
             try await connection.script(
@@ -108,12 +127,15 @@ package struct Migrator: Sendable {
 
 /// Why a database cannot be brought to this binary's schema.
 package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
-    case ahead(version: Int)
+    case ahead(version: Int, least: Int?)
     case changed(name: String)
 
     package var description: String {
         switch self {
-        case .ahead(let version):
+        case .ahead(let version, let least?):
+            "the database has migration \(version) and is for builds that know migration \(least), which this version of "
+                + "grandstand does not; run a newer one"
+        case .ahead(let version, nil):
             "the database has migration \(version), which this version of grandstand does not know; run a newer one"
         case .changed(let name):
             "migration \(name) was changed after it was applied to this database; restore its text or the database"

@@ -40,7 +40,7 @@ struct Acceptance {
     /// Every lane of the targets, as it was, in order of their IDs.
     private let loaded: [Lane]
     /// The same as they are now.
-    private var lanes: [Lane]
+    private(set) var lanes: [Lane]
     /// Where each stands in them, by its ID.
     private let places: [Int: Int]
     /// Lanes that were made for this, tokens' all of them.
@@ -119,7 +119,7 @@ struct Acceptance {
     }
 
     /// What goes to which lanes, by their places.
-    private struct Decision {
+    struct Decision {
         struct Item {
             let place: Int
             let item: DeliveryPlan.Item
@@ -135,7 +135,7 @@ struct Acceptance {
         let leads: [Int]
     }
 
-    private func decide(
+    func decide(
         _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
@@ -288,7 +288,10 @@ struct Acceptance {
     func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
         var ids: [Int: Int] = [:]
         for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
-        return try outgoing.deliveries(ids: ids, contents: contents, destinations: destinations)
+        let times = Dictionary(
+            broadcasts.lazy.map { row in (row.id, max(row.acceptedAt, row.intake.request.sendAt ?? row.acceptedAt)) },
+            uniquingKeysWith: { one, _ in one })
+        return try outgoing.deliveries(ids: ids, contents: contents, times: times, destinations: destinations)
     }
 }
 

@@ -9,6 +9,12 @@ enum BroadcastRows {
         event, alert, content_state, stale_date, dismissal_date, relevance_score, start, by_variant
         """
 
+    /// What `PostgresRow.request` reads, of rows `b`.
+    static let request: PostgresQuery = """
+        b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score, b.start, b.by_variant, b.priority,
+        b.expires_in, b.apns_expiration, b.audiences
+        """
+
     /// The content that a variant gets, as it was written.
     ///
     /// - Parameters:
@@ -20,6 +26,18 @@ enum BroadcastRows {
 }
 
 extension PostgresRow {
+    /// What was asked for, off the columns of `broadcasts`.
+    func request(bodyLimit: Int = APNsLimits.broadcastPayload) throws -> BroadcastRequest {
+        let content = try content()
+        var request = BroadcastRequest(
+            payload: content.payload, priority: try optionalPriority("priority"), expiresIn: try decode("expires_in"),
+            apnsExpiration: try decode("apns_expiration"),
+            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
+            bodyLimit: bodyLimit)
+        request.byVariant = content.byVariant
+        return request
+    }
+
     /// The organiser's part of the message, off the columns of `broadcasts`.
     func content() throws -> BroadcastContent {
         let payload = BroadcastPayload(

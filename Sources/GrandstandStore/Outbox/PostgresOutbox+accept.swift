@@ -15,6 +15,16 @@ extension PostgresOutbox {
         return try await acceptances.run(call)
     }
 
+    /// Decided as an acceptance is, under the same locks; nothing of it is written.
+    package func rehearse(
+        _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> BroadcastRehearsal {
+        try await calls.transaction { connection in
+            var acceptance = try await Self.lock([intake.target], on: connection, now: now.inMicroseconds)
+            return try acceptance.rehearse(intake, at: now, plan: plan)
+        }
+    }
+
     package func nextScheduled() async throws -> Date? {
         try await calls.query("select min(send_at) as at from broadcasts where scheduled").first?
             .decode(Date?.self, "at")
@@ -37,9 +47,7 @@ extension PostgresOutbox {
             var acceptance = try await Self.lock(targets, on: connection, now: now)
             let rows = try await connection.query(
                 """
-                select b.id, b.event_key, b.channel, b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date,
-                    b.relevance_score, b.start, b.by_variant, b.priority, b.expires_in, b.apns_expiration, b.audiences, b.accepted_at,
-                    l.bundle_id, l.environment, l.token
+                select b.id, b.event_key, b.channel, b.accepted_at, \(BroadcastRows.request), l.bundle_id, l.environment, l.token
                 from broadcasts b left join lateral (
                     select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
                 where b.scheduled and b.send_at <= \(now) and (

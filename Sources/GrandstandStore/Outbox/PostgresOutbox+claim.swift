@@ -27,7 +27,8 @@ extension PostgresOutbox {
             // The last of a transaction is its COMMIT.
             let (contents, destinations) = (rows[rows.count - 3], rows[rows.count - 2])
             return try work.outgoing.deliveries(
-                contents: try Outgoing.contents(contents), destinations: destinations)
+                contents: try Outgoing.contents(contents), times: try Outgoing.times(contents),
+                destinations: destinations)
         }
     }
 

@@ -100,8 +100,39 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
+    package func scheduled(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> {
+        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
+        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let rows = try await calls.query(
+            """
+            select \(Self.columns) from broadcasts b
+            where b.event_key = \(key.rawValue) and b.scheduled
+                and (\(cursorID)::uuid is null or (b.send_at, b.id) > (\(cursor?.date), \(cursorID)))
+                and \(EventReach.covers(reach, broadcast: "b"))
+            order by b.send_at, b.id limit \(page.limit + 1)
+            """)
+        return Page(rows: try await complete(Array(rows), within: reach), limit: page.limit) { broadcast in
+            TimeCursor(date: broadcast.sendAt ?? broadcast.acceptedAt, key: broadcast.id.uuidString).text
+        }
+    }
+
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.lane, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by
+        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by,
+        \(BroadcastRows.request)
+        """
+
+    /// The broadcast that took the place of a delivery `d` of an event's broadcast `b`: the first after it with a message for
+    /// the lane, if it was there when the delivery was given up. One that was scheduled before is not found, and none is
+    /// named then.
+    private static let successor: PostgresQuery = """
+        (select n.id from broadcasts n
+        where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)
+            and n.accepted_at <= d.settled_at + interval '1 millisecond'
+            and exists (select from deliveries o where o.broadcast_id = n.id and o.lane = d.lane and o.id > d.id)
+        order by n.accepted_at, n.id limit 1)
         """
 
     /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
@@ -112,8 +143,9 @@ package struct PostgresOutbox: Outbox {
             """
             select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
-                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out
-            from deliveries d join lanes l on l.id = d.lane left join channels c on c.id = l.channel
+                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out,
+                case when d.state = 'superseded' then \(Self.successor) end as superseded_by
+            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)
         var deliveries: [UUID: [Delivery]] = [:]
@@ -124,13 +156,15 @@ package struct PostgresOutbox: Outbox {
         let recipients = try await recipients(rows)
         return try rows.map { row in
             let id: UUID = try row.decode("id")
-            return Broadcast(
+            var broadcast = Broadcast(
                 id: id, eventKey: try row.optionalWord("event_key"),
                 recipient: try row.decode(Int?.self, "lane").flatMap { recipients[$0] }, event: try row.word("event"),
                 acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
                 isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
                 deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
                 by: try row.decode("accepted_by"))
+            broadcast.request = try row.request()
+            return broadcast
         }
     }
 
@@ -151,7 +185,7 @@ package struct PostgresOutbox: Outbox {
         let state: Delivery.State = try row.word("state")
         let isCrowd = try row.word("kind", as: Lane.Kind.self).isCrowd
         let fanOut = try FanOutText.fanOut(row) ?? FanOut()
-        return Delivery(
+        var delivery = Delivery(
             counts: isCrowd ? Delivery.Counts(fanOut, isSettled: state.isSettled) : nil,
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
             channelID: try row.decode("channel_id"), state: state,
@@ -160,6 +194,8 @@ package struct PostgresOutbox: Outbox {
             apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),
             reason: try row.decode("reason"), nextAttemptAt: try row.decode("next_attempt_at"),
             settledAt: try row.decode("settled_at"), variant: try row.variant("variant"))
+        delivery.supersededBy = try row.decode("superseded_by")
+        return delivery
     }
 }
 

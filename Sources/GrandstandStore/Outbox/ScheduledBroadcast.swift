@@ -18,14 +18,8 @@ struct ScheduledBroadcast {
     init?(_ row: PostgresRow) throws {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
-        let priority: Int? = try row.decode("priority")
-        let content = try row.content()
-        var request = BroadcastRequest(
-            payload: content.payload, priority: priority.flatMap(APNsPriority.init),
-            expiresIn: try row.decode("expires_in"), apnsExpiration: try row.decode("apns_expiration"),
-            audiences: try row.decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
+        let request = try row.request(
             bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
-        request.byVariant = content.byVariant
         // Who asked was written down when it was accepted.
         intake = BroadcastIntake(target, request: request, by: .server)
     }

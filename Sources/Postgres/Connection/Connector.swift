@@ -26,34 +26,54 @@ struct Connector: Sendable {
         return try result.get()
     }
 
+    /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow
+    /// the language of the process; one of several hosts that says so is enough, for the others did not answer either.
+    private static func failure(_ message: String) -> PostgresError {
+        var error = PostgresError(.connectionFailed, message)
+        if message.contains("session is read-only") { error.sqlState = .readOnlySQLTransaction }
+        return error
+    }
+
+    /// What libpq is given: its own defaults wait for hours for a host that vanished without a word. A machine that lost
+    /// its power or its network is noticed within `silence` on every connection to it, whether a query waits for its
+    /// answer (keepalives) or cannot even be delivered (`tcp_user_timeout`, Linux).
+    var parameters: [(keyword: String, value: String)] {
+        let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
+        return [
+            ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
+            ("target_session_attrs", attributes),
+            ("keepalives_idle", "\(Self.silence - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "\(Self.silence * 1_000)"),
+            ("dbname", configuration.connectionString),
+            ("fallback_application_name", configuration.applicationName), ("client_encoding", "UTF8"),
+        ]
+    }
+
+    /// Seconds.
+    private static let silence = 5
+
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
         // Later keywords win: `dbname` takes a whole connection string (URI or keywords), which may set its own timeout.
-        let keywords = [
-            "connect_timeout", "target_session_attrs", "dbname", "fallback_application_name", "client_encoding",
-        ]
-        let timeout = max(2, configuration.connectTimeout.components.seconds)
-        let values = [
-            "\(timeout)", configuration.mustWrite ? "read-write" : "any", configuration.connectionString,
-            configuration.applicationName, "UTF8",
-        ]
-        let pointer = withCStrings(keywords) { keywords in
-            withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
+        let parameters = parameters
+        let pointer = withCStrings(parameters.map(\.keyword)) { keywords in
+            withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
         }
         guard let pointer else {
             return .failure(PostgresError(.connectionFailed, "libpq has no memory for a connection"))
         }
         let connection = LibPQConnection(pointer, notices: configuration.notices, logger: logger)
         guard !connection.isBroken else {
-            return .failure(PostgresError(.connectionFailed, connection.errorMessage))
+            return .failure(Self.failure(connection.errorMessage))
         }
-        for (name, value) in configuration.sessionSettings.sorted(by: { $0.key < $1.key }) {
+        var settings = configuration.sessionSettings
+        if configuration.onlyReads { settings["default_transaction_read_only"] = "on" }
+        for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard set(name, to: value, on: pointer) else {
                 return .failure(PostgresError(.connectionFailed, connection.errorMessage))
             }
         }
         guard !configuration.mustWrite || !connection.isReadOnly else {
-            return .failure(
-                PostgresError(.connectionFailed, "the server takes no writes: it is a standby or read-only"))
+            return .failure(Self.failure("session is read-only: the server takes no writes, or is a standby"))
         }
         PQsetnonblocking(pointer, 1)
         return .success(connection)

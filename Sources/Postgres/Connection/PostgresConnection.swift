@@ -163,10 +163,16 @@ package final class PostgresConnection: PostgresQuerying {
     ) async throws(PostgresError) -> [PostgresRows] {
         var execution = QueryExecution(raw, timeout: timeout, isCancellable: isCancellable)
         do throws(PostgresError) {
+            let rows: [PostgresRows]
             if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
-                return [try await executeOne(queries[0], name, &execution)]
+                rows = [try await executeOne(queries[0], name, &execution)]
+            } else {
+                rows = try await executePipeline(queries, &execution)
             }
-            return try await executePipeline(queries, &execution)
+            // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may not
+            // have it, and nobody may be told that it cannot be lost.
+            if let interruption = execution.interruption { throw interruption }
+            return rows
         } catch {
             await execution.finish()
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }

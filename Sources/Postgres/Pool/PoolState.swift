@@ -24,6 +24,7 @@ struct PoolState {
     }
 
     private var idle: [PostgresConnection] = []
+    var idleCount: Int { idle.count }
     /// Lent, or being opened.
     private(set) var lent = 0
     private(set) var isClosed = false

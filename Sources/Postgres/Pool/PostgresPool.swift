@@ -28,7 +28,9 @@ package final class PostgresPool: PostgresQuerying {
     package func withConnection<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
+        let asked = configuration.onWait.map { _ in ContinuousClock.now }
         let connection = try await acquire()
+        if let asked { configuration.onWait?(asked.duration(to: .now)) }
         do {
             let value = try await body(connection)
             release(connection)
@@ -90,6 +92,9 @@ package final class PostgresPool: PostgresQuerying {
             try? await Task.sleep(for: .milliseconds(5))
         }
     }
+
+    /// Connections that nobody uses now, and those that are lent or being opened.
+    package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 

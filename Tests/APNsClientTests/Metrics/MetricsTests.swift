@@ -25,10 +25,10 @@ struct MetricsTests {
                 ("broadcast", "418", "other"),
             ] {
                 let counter = try metrics.expectCounter(
-                    "apns_answers_total", [("call", call), ("status", status), ("reason", reason)])
+                    "grandstand_apns_answers_total", [("call", call), ("status", status), ("reason", reason)])
                 #expect(counter.totalValue == 1, "\(call) \(status) \(reason)")
             }
-            #expect(try metrics.expectCounter("apns_token_renewals_total").totalValue == 1)
+            #expect(try metrics.expectCounter("grandstand_apns_token_renewals_total").totalValue == 1)
         }
     }
 
@@ -40,13 +40,13 @@ struct MetricsTests {
             let labels = [
                 ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),
             ]
-            #expect(try metrics.expectTimer("apns_queue_wait_seconds", labels).values.count == 1)
-            let trips = try metrics.expectTimer("apns_round_trip_seconds", labels).values
+            #expect(try metrics.expectTimer("grandstand_apns_queue_wait_seconds", labels).values.count == 1)
+            let trips = try metrics.expectTimer("grandstand_apns_round_trip_seconds", labels).values
             #expect(trips.count == 1)
             #expect(trips.allSatisfy { $0 > 0 && $0 < 60_000_000_000 })
-            #expect(try metrics.expectMeter("apns_connections", labels).values.last == 1)
-            #expect(try metrics.expectMeter("apns_streams_in_use", labels).values.count == 1)
-            let age = try metrics.expectMeter("apns_token_age_seconds", Array(labels[1...2])).values.last
+            #expect(try metrics.expectMeter("grandstand_apns_connections", labels).values.last == 1)
+            #expect(try metrics.expectMeter("grandstand_apns_streams_in_use", labels).values.count == 1)
+            let age = try metrics.expectMeter("grandstand_apns_token_age_seconds", Array(labels[1...2])).values.last
             #expect(age.map { (0...600).contains($0) } == true)
         }
     }
@@ -68,12 +68,12 @@ struct MetricsTests {
         ) { stage in
             #expect(await FaultServer.send(1, by: stage.client).receipt != nil)
             #expect(await FaultServer.send(2, by: stage.client).receipt != nil)
-            let replays = try metrics.expectCounter("apns_replays_total")
+            let replays = try metrics.expectCounter("grandstand_apns_replays_total")
             #expect(replays.totalValue >= 1)
             let labels = [
                 ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),
             ]
-            let connects = try metrics.expectCounter("apns_connects_total", labels + [("result", "ok")])
+            let connects = try metrics.expectCounter("grandstand_apns_connects_total", labels + [("result", "ok")])
             #expect(connects.totalValue == Int64(stage.server.connectionsEver))
         }
     }

@@ -79,7 +79,8 @@ struct SoakTests {
             let sent = batch * Self.perRound
             #expect(ends["accepted"] + ends["rejected"] + ends["expired"] == sent, "\(ends.all)")
             door.client.recordGauges()
-            let streams = gauges.kept.meters.filter { $0.label == "apns_streams_in_use" }.compactMap(\.values.last)
+            let streams = gauges.kept.meters.filter { $0.label == "grandstand_apns_streams_in_use" }.compactMap(
+                \.values.last)
             #expect(streams == [0])
             if let warm { #expect(Self.residentMegabytes < warm + 48, "memory grows: \(warm) MB at first") }
             print(

@@ -31,12 +31,15 @@ final class EventStream: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Opens the stream at `path`; what is no stream ends at once.
-    static func open(_ caller: HTTPCaller, _ path: String, lastEventID: String? = nil) throws -> EventStream {
+    static func open(
+        _ caller: HTTPCaller, _ path: String, lastEventID: String? = nil, cookie: String? = nil
+    ) throws -> EventStream {
         guard let url = URL(string: caller.url + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: url)
         request.timeoutInterval = 120
         if let secret = caller.secret { request.setValue("Bearer \(secret)", forHTTPHeaderField: "Authorization") }
         if let lastEventID { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
+        if let cookie { request.setValue(cookie, forHTTPHeaderField: "Cookie") }
         let stream = EventStream()
         let session = URLSession(configuration: .ephemeral, delegate: stream, delegateQueue: nil)
         stream.session.withLock { $0 = session }

@@ -100,7 +100,7 @@ struct Stage: Sendable {
                 Stage(
                     simulator: simulator, server: server, running: running, url: url,
                     api: HTTPCaller(url: url, secret: secret),
-                    client: GrandstandClient(url: try #require(URL(string: url)), apiKey: secret)))
+                    client: GrandstandClient(server: try #require(URL(string: url)), key: secret)))
         } catch {
             running.cancel()
             try await running.value

@@ -136,7 +136,7 @@ struct LookupHandlerTests {
         #expect(head.contains("X-Content-Type-Options: nosniff"))
         #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
         #expect(line.uses == 1)
-        #expect(line.counted == ["200"])
+        #expect(line.counted == ["200", "found"])
         #expect(line.answered == 1)
         _ = try line.says(Self.get(secret: "gs_unknown"))
         #expect(line.uses == 1)
@@ -257,6 +257,10 @@ private final class Noted: KeyUseRecorder, OperationMetrics {
 
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
         { _ in self.answers.withLock { $0.append("\(status)") } }
+    }
+
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
+        { self.answers.withLock { $0.append(result.rawValue) } }
     }
 
     func exposition() -> [UInt8] { [] }

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
 internal import PortFakes
@@ -62,6 +63,26 @@ struct AppRouteTests {
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
         #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
         #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
+    }
+
+    @Test func `a preview is kept as it is written, and one that is no template is refused at its place`() async throws
+    {
+        var world = try Self.world()
+        world.apps.save = { app, _ in (app, true) }
+        func put(_ preview: String) async throws -> RouteWorld.Answer {
+            let body = #"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567", "preview": \#(preview)}"#
+            return try await world("PUT", "/v1/apps/com.example.Stadium", Array(body.utf8))
+        }
+        let kept = try await put(#"{"compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"}"#)
+        #expect(kept.status == 201)
+        #expect(
+            kept.json["preview"] as? [String: String]
+                == ["compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"])
+        #expect(try await put("null").json["preview"] is NSNull)
+        let refused = try await put(#"{"compact": "{{home", "expanded": "{{>x}}", "large": ""}"#)
+        #expect(refused.status == 422)
+        #expect(refused.text.contains("/preview/compact") && refused.text.contains("line 1, column 1"))
+        #expect(refused.text.contains("/preview/expanded") && refused.text.contains("/preview/large"))
     }
 
     private static let place = "/v1/apps/com.example.Stadum/production"

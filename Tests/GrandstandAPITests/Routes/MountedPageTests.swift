@@ -1,6 +1,9 @@
+internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandAPI
@@ -11,10 +14,10 @@ struct MountedPageTests {
     private static func world(_ limits: RateLimits.Settings) -> RouteWorld {
         var world = RouteWorld()
         world.limits = RateLimits(limits)
-        world.pages = MountedPages(path: "/pages") { request, _, identify in
+        world.pages = MountedPages(path: "/pages") { request, _, door in
             let secret = HTTPField.Name("X-Key").flatMap { request.headers[$0] }
             guard let secret else { return Response(status: .ok, headers: [.cacheControl: "max-age=1"]) }
-            return Response(status: .ok, headers: [.location: try await identify(secret).scopes.description])
+            return Response(status: .ok, headers: [.location: try await door.identify(secret).scopes.description])
         }
         return world
     }
@@ -48,5 +51,53 @@ struct MountedPageTests {
         #expect(limited.headers[.retryAfter] != nil)
         // Who has a key comes in.
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
+    }
+
+    /// A page that makes the call its headers name, in a session of the key `X-Key` has.
+    private static func caller(_ world: RouteWorld) -> RouteWorld {
+        var world = world
+        world.pages = MountedPages(path: "/pages") { request, _, door in
+            func header(_ name: String) -> String { HTTPField.Name(name).flatMap { request.headers[$0] } ?? "" }
+            let key = try #require(RouteWorld.keys[header("X-Key")])
+            var fields: HTTPFields = [.contentType: "application/json"]
+            if !header("X-Once").isEmpty { fields[.idempotencyKey] = header("X-Once") }
+            let call = Request(
+                head: HTTPRequest(
+                    method: HTTPRequest.Method(header("X-Method")) ?? .get, scheme: nil, authority: nil,
+                    path: header("X-Call"), headerFields: fields),
+                body: RequestBody(buffer: ByteBuffer(string: header("X-Body"))))
+            let (head, body) = try await door.call(call, in: PageSession(key: key, secret: "session"))
+            return Response(status: head.status, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+        return world
+    }
+
+    @Test func `a call in a session is the API's own, as its key and no more`() async throws {
+        var world = RouteWorld()
+        world.ledger.create = { draft in
+            IssuedKey(
+                key: APIKey(
+                    id: UUID(), name: draft.name, scopes: draft.scopes, reach: draft.reach, prefix: "gs_",
+                    createdAt: RouteWorld.now, revokedAt: nil), secret: "gs_new")
+        }
+        let body = #"{"name": "TV", "scopes": ["lookup"]}"#
+        let make = ["X-Method": "POST", "X-Call": "/v1/keys", "X-Body": body]
+        func call(_ key: String, _ more: [String: String] = [:]) async throws -> RouteWorld.Answer {
+            let headers = make.merging(more) { $1 }.merging(["X-Key": key]) { $1 }
+            return try await Self.caller(world)("GET", "/pages", headers: headers, as: nil)
+        }
+        #expect(try await call("gs_admin").status == 201)
+        #expect(try await call("gs_admin").json["secret"] as? String == "gs_new")
+        #expect(try await call("gs_operate").slug == "forbidden")
+        // A key of one app makes none of all.
+        #expect(try await call("gs_stadium_admin").slug == "forbidden")
+        #expect(try await call("gs_admin", ["X-Body": #"{"nme": ""}"#]).status == 422)
+        #expect(try await call("gs_admin", ["X-Call": "/pages"]).status == 404)
+        // What is kept of an answer is sealed with the session's secret.
+        world.idempotency.atOnce = { request, _ in
+            #expect(request.secret == "session" && request.key == "once")
+            return IdempotentOutcome(answer: KeptAnswer(status: 201, body: Array("{}".utf8)), isReplay: true)
+        }
+        #expect(try await call("gs_admin", ["X-Once": "once"]).status == 201)
     }
 }

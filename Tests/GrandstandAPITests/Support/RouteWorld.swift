@@ -24,6 +24,7 @@ struct RouteWorld {
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
+    var quotaHistory = FakeQuotaHistory()
     var calendars = FakeCalendars()
     var web = FakeWeb()
     var installations = FakeInstallations()
@@ -158,6 +159,7 @@ struct RouteWorld {
                 reconciliationOperations: ReconciliationOperations(
                     store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
                 reconciliationLimits: (grace: 600, deleteBudget: 100), intake: Intake(outbox: outbox, now: now),
+                quotaHistory: quotaHistory,
                 calendars: CalendarOperations(
                     store: calendars, apps: apps, gateway: web, documents: .api, networks: NetworkGuard(),
                     tenure: ChannelTenure(), now: now),
@@ -169,6 +171,8 @@ struct RouteWorld {
 
 /// Counts nothing.
 private struct NoMetrics: OperationMetrics {
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void { {} }
+
     func answered(method: String, path: String?, status: Int, time: Duration) {}
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void { { _ in } }
     func exposition() -> [UInt8] { [] }

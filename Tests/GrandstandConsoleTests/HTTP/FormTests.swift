@@ -54,11 +54,13 @@ struct FormTests {
         let request = Request(
             head: .init(method: .post, scheme: nil, authority: "h", path: "/console/sign-in"),
             body: .init(buffer: .init()))
-        #expect(SessionCookie(isSecure: true).opened("gs_x", for: request).secure)
-        #expect(!SessionCookie(isSecure: false).opened("gs_x", for: request).secure)
-        let cookie = SessionCookie(isSecure: true).opened("gs_x", for: request)
-        #expect(cookie.httpOnly && cookie.sameSite == .strict && cookie.path == "/console" && cookie.value == "gs_x")
-        #expect(SessionCookie(isSecure: true).closed(for: request).maxAge == 0)
+        func cookie(_ isSecure: Bool, _ value: String = "x", _ maxAge: Int = 60) -> Cookie {
+            SessionCookie(isSecure: isSecure).cookie(SessionCookie.name, value, maxAge: maxAge, for: request)
+        }
+        #expect(cookie(true).secure && !cookie(false).secure)
+        let kept = cookie(true)
+        #expect(kept.httpOnly && kept.sameSite == .strict && kept.path == "/console" && kept.value == "x")
+        #expect(cookie(true, "", 0).maxAge == 0)
     }
 
     @Test func `the refresh is switched in the page's own address`() {

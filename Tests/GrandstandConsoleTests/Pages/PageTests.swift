@@ -12,7 +12,7 @@ struct PageTests {
         let calm = Quota(
             bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
             byStoragePolicy: [:], forecast: Forecast(peak: 0, peakAt: Samples.now, exceedsAt: nil))
-        let page = Overview([calm, samples.quota()])
+        let page = samples.overview([calm, samples.quota()])
         #expect(page.quotas.map(\.bundleID) == ["com.example.Stadium", "a.first"])
         let full = page.quotas[0]
         #expect(full.takenText == "9,610 of 9,997")
@@ -20,7 +20,8 @@ struct PageTests {
         #expect(full.level == "critical" && full.listed == "9,603 channels")
         #expect(page.quotas[1].listed == "not read yet" && page.quotas[1].exceedsAt == nil)
         #expect(page.attentions.allSatisfy { $0.subject == "com.example.Stadium, production" })
-        #expect(Overview([]).remedy == .registerApp())
+        #expect(samples.overview([]).mayRegister)
+        #expect(page.figures.map(\.level) == ["ok", "warning", "critical"])
     }
 
     @Test func `a bar without a single place is still a bar`() throws {
@@ -28,30 +29,9 @@ struct PageTests {
         #expect(none.barMaximum == 1 && none.takenText == "0 of 0")
     }
 
-    @Test func `an event lists what did not get through, and offers what can be done`() throws {
-        let samples = try Samples()
-        let waiting = samples.broadcast([samples.delivery(.waiting, attempts: 0)])
-        let failed = samples.broadcast([
-            samples.delivery(.accepted), samples.delivery(.rejected, reason: "BadPriority"),
-            samples.delivery(.expired, reason: nil, attempts: 0), samples.delivery(.superseded),
-        ])
-        let page = EventDetail(samples.event(), Page(items: [waiting, failed], nextCursor: nil), samples.visit())
-        #expect(page.failures.map(\.state) == ["rejected", "expired"])
-        #expect(page.broadcasts.map(\.counts) == ["1 waiting", "1 accepted, 1 superseded, 1 expired, 1 rejected"])
-        #expect(page.refresh == 5)
-        #expect(page.commands.last == .withdraw("11111111-2222-4333-8444-555555555555"))
-        #expect(page.audiences[1].advice == Advice.capability)
-        let older = EventDetail(
-            samples.event(), Page(items: [failed], nextCursor: nil), samples.visit(query: "cursor=x"))
-        #expect(older.refresh == nil)
-        #expect(!older.commands.contains { $0.line.contains("broadcast cancel") })
-        let over = EventDetail(samples.event(.ended), Page(items: [failed], nextCursor: nil), samples.visit())
-        #expect(over.refresh == nil && over.commands.map(\.line) == ["grandstand event reopen derby"])
-    }
-
     @Test func `an app says which key file is not there`() throws {
         let samples = try Samples()
-        let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [])
+        let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [], samples.visit())
         #expect(page.environments.map(\.keyFile) == ["ok", "missing"])
         #expect(page.environments[1].advice?.contains("AuthKey_KEY1234567.p8") == true)
         #expect(page.environments[0].advice == nil)
@@ -64,11 +44,12 @@ struct PageTests {
         #expect(page.unmanaged.rows.first?.firstSeenAt?.text == "2026-11-22 00:00:00 UTC")
         #expect(page.actions.rows.map(\.action) == ["mark-missing", "adopt"])
         #expect(page.actions.rows.map(\.outcome) == ["not done", "not done"])
-        #expect(page.commands.count == 4)
+        #expect(page.runs.map(\.label) == [Reconciling.look, .apply, .adopt, .deleteUnmanaged].map(\.label))
+        #expect(page.actions.rows.allSatisfy { !$0.meaning.isEmpty && $0.meaning != $0.action })
         let done = try ReconciliationReading(try samples.report(applied: true, found: 0))
-        #expect(ReconciliationDetail(done, samples.app).commands == [.reconcile(samples.app, .look)])
+        #expect(ReconciliationDetail(done, samples.app).runs.map(\.label) == [Reconciling.look.label])
         let alarm = try ReconciliationReading(try samples.report(alarm: .capabilityOff))
-        #expect(ReconciliationDetail(alarm, samples.app).commands.last == .reconcile(samples.app, .recreate))
+        #expect(ReconciliationDetail(alarm, samples.app).runs.last?.label == Reconciling.recreate.label)
     }
 
     @Test func `a list has a report's counts, a long report's are in the report`() throws {

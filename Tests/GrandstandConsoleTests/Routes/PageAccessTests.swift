@@ -13,8 +13,13 @@ struct PageAccessTests {
     private static let operating = [
         "/console/apps", "/console/apps/com.example.Stadium", place + "/channels", place + "/channels?managed=false",
         place + "/reconciliations", place + "/reconciliations/" + id, "/console/audit-log",
+        place + "/reconciliations/run/recreate",
     ]
-    private static let organising = ["/console/events", "/console/events/derby"]
+    private static let organising = [
+        "/console/events", "/console/season", "/console/season/declare", "/console/calendars",
+        "/console/events/derby/compose", "/console/events/derby/cancel", "/console/events/derby/reopen",
+        "/console/events/derby",
+    ]
 
     /// A world with one of each thing, which its ports give only to whoever `reach` allows.
     private static func world(reach: AppReach = .all) throws -> ConsoleWorld {
@@ -49,6 +54,11 @@ struct PageAccessTests {
             return Page(items: [report], nextCursor: nil)
         }
         world.reconciliations.read = { asked, app in asked == id && app == samples.app ? report : nil }
+        world.channels.count = { [] }
+        world.calendars.list = { _, asked in
+            guard asked == reach else { throw Unasked() }
+            return Page(items: [], nextCursor: nil)
+        }
         world.auditLog.list = { filter, _ in
             guard filter.reach == reach, filter.bundleID == nil else { throw Unasked() }
             return Page(items: [samples.entry()], nextCursor: nil)
@@ -83,6 +93,8 @@ struct PageAccessTests {
     @Test func `the overview is for operators; organisers go on to their events`() async throws {
         var world = ConsoleWorld()
         world.channels.count = { [] }
+        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+        world.quotaHistory.list = { _ in [] }
         #expect(try await world.get("/console", as: "operate").status == 200)
         #expect(try await ConsoleWorld().get("/console", as: "organise").location == "/console/events")
         let nothing = try await ConsoleWorld().get("/console", as: "lookup")
@@ -130,6 +142,8 @@ struct PageAccessTests {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
         var world = ConsoleWorld()
+        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+        world.quotaHistory.list = { _ in [] }
         world.channels.count = {
             var foreign = samples.quota()
             foreign.bundleID = other

@@ -1,5 +1,6 @@
 internal import Grandstand
 internal import HTTPTypes
+internal import PortFakes
 internal import Testing
 
 @testable internal import GrandstandConsole
@@ -27,29 +28,36 @@ struct SignInRouteTests {
         #expect(form.body.contains(#"type="password""#))
         #expect(form.body.contains(#"name="next" value="\#(path)""#))
         let policy = try #require(form.headers[.contentSecurityPolicy])
-        #expect(policy.contains("default-src 'none'") && !policy.contains("script") && !policy.contains("unsafe"))
+        #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"))
+        #expect(!policy.contains("unsafe"))
     }
 
-    @Test func `the stylesheet is for everybody, and what is nowhere is a page, too`() async throws {
-        let style = try await ConsoleWorld().get("/console/style.css", as: nil)
-        #expect(style.status == 200)
-        #expect(style.headers[.contentType] == "text/css; charset=utf-8")
+    @Test func `stylesheet and script are for everybody, and what is nowhere is a page, too`() async throws {
+        for (path, type) in [("style.css", "text/css"), ("console.js", "text/javascript")] {
+            let asset = try await ConsoleWorld().get("/console/\(path)", as: nil)
+            #expect(asset.status == 200)
+            #expect(asset.headers[.contentType] == "\(type); charset=utf-8")
+        }
         let nowhere = try await ConsoleWorld().get("/console/nowhere", as: nil)
         #expect(nowhere.status == 404)
         #expect(nowhere.body.contains("There is no page at /console/nowhere"))
         #expect(nowhere.body.contains("1a2b"))
     }
 
-    @Test func `a key opens the console for a shift, in a cookie no script and no other site can use`() async throws {
-        let answer = try await ConsoleWorld().post(
+    @Test func `a key becomes a session for a shift, in a cookie no script and no other site can use`() async throws {
+        let world = ConsoleWorld()
+        let answer = try await world.post(
             "/console/sign-in", [("key", "  operate\n"), ("next", "/console/events?state=live")])
         #expect(answer.status == 303)
         #expect(answer.location == "/console/events?state=live")
         let cookie = try #require(answer.cookie)
-        for part in ["grandstand-console=operate", "HttpOnly", "SameSite=Strict", "Path=/console", "Max-Age=43200"] {
+        for part in ["grandstand-session=", "HttpOnly", "SameSite=Strict", "Path=/console", "Max-Age=43200"] {
             #expect(cookie.contains(part), "\(part)")
         }
-        #expect(!cookie.contains("Secure"))
+        #expect(!cookie.contains("Secure") && !cookie.contains("operate"))
+        let kept = try #require(world.sessions.all.first)
+        #expect(kept.key == ConsoleWorld.id(of: "operate"))
+        #expect(!cookie.contains(Base64URL.text(kept.id)))
         let proxied = try await ConsoleWorld().post(
             "/console/sign-in", [("key", "operate"), ("next", "https://example.com/")],
             headers: ["X-Forwarded-Proto": "https"])
@@ -82,7 +90,7 @@ struct SignInRouteTests {
     @Test func `a cookie whose key is no key any more is taken back`() async throws {
         let answer = try await ConsoleWorld().get("/console/apps", as: "gs_revoked")
         #expect(answer.status == 401)
-        #expect(answer.body.contains("You were signed out: This key is not known."))
+        #expect(answer.body.contains("You were signed out: This session is over. Its key was revoked"))
         #expect(answer.body.contains(#"value="/console/apps""#))
         #expect(answer.cookie?.contains("Max-Age=0") == true)
     }

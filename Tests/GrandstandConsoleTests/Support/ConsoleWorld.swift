@@ -1,11 +1,13 @@
 internal import Foundation
 internal import Grandstand
-internal import GrandstandConsole
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import PortFakes
+internal import Synchronization
+
+@testable internal import GrandstandConsole
 
 /// The console's pages behind their router, over ports that are functions: no socket, no database, no server around it.
 struct ConsoleWorld {
@@ -16,7 +18,13 @@ struct ConsoleWorld {
     var quirks = FakeQuirks()
     var auditLog = FakeAuditLog()
     var reconciliations = FakeReconciliations()
+    var starts = FakeStarts()
+    var calendars = FakeCalendars()
     var gateway = FakeGateway()
+    var quotaHistory = FakeQuotaHistory()
+    var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
+        ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
+    }
     /// Whose key a secret is. A secret is the words of its key's scopes, `operate-organise`; one that ends in `@` is of
     /// the app com.example.Stadium alone.
     var identify: @Sendable (String) throws -> APIKey = { secret in
@@ -25,10 +33,43 @@ struct ConsoleWorld {
             throw Problem(.unauthenticated, "This key is not known.")
         }
         return APIKey(
-            id: UUID(), name: "test", scopes: Set(words.compactMap(\.self)),
+            id: Self.id(of: secret), name: "test", scopes: Set(words.compactMap(\.self)),
             reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil),
             prefix: "gs_",
             createdAt: Samples.now, revokedAt: nil)
+    }
+
+    /// What the API answers the calls that actions make.
+    var api: @Sendable (APICall) async throws -> APIAnswer = { _ in throw Unasked() }
+    /// Who is signed in.
+    let sessions = FakeConsoleSessions()
+    /// Actions of a test's own, beside the console's.
+    var others: [ActionRoute] = []
+    /// Answers `/console/live`.
+    var watch: @Sendable (LiveSubject, @escaping @Sendable () async -> Bool) throws -> Response = { _, _ in
+        throw Unasked()
+    }
+    var now: @Sendable () -> Date = { Samples.now }
+
+    private static let ids = Mutex<[String: UUID]>([:])
+
+    /// Stays the same for a secret.
+    static func id(of secret: String) -> UUID {
+        ids.withLock { ids in
+            let id = ids[secret] ?? UUID()
+            ids[secret] = id
+            return id
+        }
+    }
+
+    /// The session of who signed in with `secret`, begun just now; it has no key if the secret has none.
+    func session(_ secret: String) -> SessionSecret {
+        let session = SessionSecret()
+        let key = try? identify(secret)
+        let id = Self.id(of: secret)
+        if let key { sessions.setKey(id, key) }
+        sessions.put(ConsoleSession(id: session.id, key: id, startedAt: now(), usedAt: now()))
+        return session
     }
 
     struct Answer {
@@ -40,27 +81,42 @@ struct ConsoleWorld {
         var cookie: String? { headers[.setCookie] }
     }
 
-    /// Opens a page; `secret` is what the cookie has, `nil`: there is none.
-    func get(_ path: String, as secret: String? = "admin") async throws -> Answer {
-        try await send(.get, path, cookie: secret)
+    /// Opens a page, signed in with `secret`; `nil`: not at all.
+    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: secret.map { session($0) }, headers: headers)
     }
 
-    /// Sends a form.
+    /// Opens a page in a session that there is.
+    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: session, headers: headers)
+    }
+
+    /// Sends a form as it is.
     func post(
-        _ path: String, _ form: [(String, String)] = [], headers: [String: String] = [:]
+        _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
+        headers: [String: String] = [:]
     ) async throws -> Answer {
         let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
         let type = ["Content-Type": "application/x-www-form-urlencoded"]
-        return try await send(.post, path, cookie: nil, headers: type.merging(headers) { $1 }, body: body)
+        return try await send(.post, path, session: session, headers: type.merging(headers) { $1 }, body: body)
+    }
+
+    /// Sends a form of a page that was just made, signed in with `secret`.
+    func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
+        let session = session(secret)
+        return try await post(
+            path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
     }
 
     private func send(
-        _ method: HTTPRequest.Method, _ path: String, cookie: String?, headers: [String: String] = [:],
+        _ method: HTTPRequest.Method, _ path: String, session: SessionSecret?, headers: [String: String] = [:],
         body: String = ""
     ) async throws -> Answer {
         var fields: HTTPFields = [:]
-        if let cookie { fields[.cookie] = "grandstand-console=\(cookie)" }
-        for (name, value) in headers { if let name = HTTPField.Name(name) { fields[name] = value } }
+        if let session { fields[.cookie] = "grandstand-session=\(session.text)" }
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = fields[name].map { "\($0); \(value)" } ?? value }
+        }
         let request = Request(
             head: HTTPRequest(
                 method: method, scheme: nil, authority: "stadium.example", path: path, headerFields: fields),
@@ -68,8 +124,11 @@ struct ConsoleWorld {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let source = ConsoleSource(
             logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
-            identify: { [identify] in try identify($0) })
-        let response = try await console().responder().respond(to: request, context: ConsoleContext(source: source))
+            door: ConsoleDoor(
+                identify: { [identify] in try identify($0) }, resume: { _ in },
+                refusal: { Problem(.unauthenticated, $0) }, call: { [api] call, _ in try await api(call) }))
+        let response = try await console().responder(adding: others).respond(
+            to: request, context: ConsoleContext(source: source))
         let collected = Collector.Bytes()
         try await response.body.write(Collector(bytes: collected))
         return Answer(
@@ -81,8 +140,12 @@ struct ConsoleWorld {
         Console(
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
-                reconciliations: reconciliations, gateway: gateway, tenure: ChannelTenure(), isSecure: false,
-                status: { Self.statuses[$0] ?? .internalServerError }, now: { Samples.now }),
+                reconciliations: reconciliations, starts: starts, calendars: calendars, gateway: gateway,
+                sessions: sessions, keys: sessions, quotaHistory: quotaHistory,
+                activity: { [activity] reach, _ in try activity(reach) },
+                watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) },
+                tenure: ChannelTenure(), isSecure: false,
+                status: { Self.statuses[$0] ?? .internalServerError }, now: now),
             templates: try ConsoleTemplates())
     }
 

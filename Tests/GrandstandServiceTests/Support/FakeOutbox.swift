@@ -73,6 +73,14 @@ final class FakeOutbox: Outbox {
 
     func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int { 0 }
 
+    func scheduled(
+        of key: EventKey, within reach: AppReach, _ page: PageRequest
+    ) async throws -> Page<Broadcast> { throw NotScripted() }
+
+    func rehearse(
+        _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> BroadcastRehearsal { throw NotScripted() }
+
     func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] { throw NotScripted() }

@@ -32,6 +32,17 @@ struct AppTests {
         }
     }
 
+    @Test func `an app's preview is kept, and goes with a put that has none`() async throws {
+        try await withStores { stores in
+            var app = try App.sample()
+            app.preview = AppPreview(compact: try PreviewTemplate("{{home}} – {{away}}"))
+            #expect(try await stores.apps.put(app).app.preview == app.preview)
+            #expect(try await stores.apps.apps(PageRequest()).items.map(\.preview) == [app.preview])
+            app.preview = nil
+            #expect(try await stores.apps.put(app).app.preview == nil)
+        }
+    }
+
     @Test func `two bundle IDs that differ in case only cannot both exist`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample("com.example.Goal"))

@@ -77,8 +77,26 @@ struct MigratorTests {
         try await withDatabase { test in
             _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
             let older = Migrator(test.pool)
-            #expect(try await older.status() == .ahead(version: version))
-            await #expect(throws: MigrationRefusal.ahead(version: version)) { try await older.migrate() }
+            try await test.pool.query("update schema_compatibility set least = \(version)")
+            let refusal = MigrationRefusal.ahead(version: version, least: version)
+            #expect(try await older.status() == .ahead(version: version, least: version))
+            await #expect(throws: refusal) { try await older.migrate() }
+            #expect("\(refusal)".hasSuffix("run a newer one"))
+            // One that says nothing is refused, too.
+            try await test.pool.query("drop table schema_compatibility")
+            #expect(try await older.status() == .ahead(version: version, least: nil))
+        }
+    }
+
+    @Test func `a newer database that says this build may use it is usable, and there is nothing to do`() async throws {
+        try await withDatabase { test in
+            _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
+            let older = Migrator(test.pool)
+            #expect(try await older.status() == .newer(version: version))
+            #expect(try await older.migrate() == [])
+            try await test.pool.query("update schema_migrations set checksum = 'other' where version = 1")
+            let first = try #require(names.first)
+            #expect(try await older.status() == .changed(name: first))
         }
     }
 
@@ -121,10 +139,22 @@ struct MigratorTests {
             ([:], .behind(["0001_first", "0002_next"])), ([1: first.checksum], .behind(["0002_next"])),
             ([1: first.checksum, 2: next.checksum], .current), ([1: "x"], .changed(name: "0001_first")),
             ([1: first.checksum, 2: "x"], .changed(name: "0002_next")),
-            ([1: first.checksum, 2: next.checksum, 3: "x"], .ahead(version: 3)),
+            ([1: first.checksum, 2: next.checksum, 3: "x"], .ahead(version: 3, least: nil)),
             ([2: next.checksum], .behind(["0001_first"])),
         ]
         for (applied, status) in cases { #expect(Migrator.compare(applied: applied, with: both) == status) }
+        let newer = [1: first.checksum, 2: next.checksum, 3: "x"]
+        for least in [1, 2] {
+            #expect(Migrator.compare(applied: newer, with: both, least: least) == .newer(version: 3))
+        }
+        #expect(Migrator.compare(applied: newer, with: both, least: 3) == .ahead(version: 3, least: 3))
+        #expect(
+            Migrator.compare(applied: [1: "x", 2: next.checksum, 3: "x"], with: both, least: 1)
+                == .changed(name: "0001_first"))
+        // One of ours is missing in the middle: no build made that.
+        #expect(
+            Migrator.compare(applied: [1: first.checksum, 3: "x"], with: both, least: 1) == .ahead(version: 3, least: 1)
+        )
         #expect(first.checksum == "354b7196c9ba5fb4b21cf615bb6ec4cd5c07503c34229feef033fc081a8c03f4")
     }
 }

@@ -258,3 +258,12 @@ extension ClaimedDelivery {
 extension Verdict {
     static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
 }
+
+extension Broadcast {
+    /// As its acceptance tells of it: what was asked for is known there.
+    var withoutMessage: Broadcast {
+        var broadcast = self
+        broadcast.request = nil
+        return broadcast
+    }
+}

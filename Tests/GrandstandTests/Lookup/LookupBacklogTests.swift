@@ -83,6 +83,18 @@ struct LookupBacklogTests {
         #expect(backlog.keys.isEmpty)
     }
 
+    @Test func `a point that is before what was found says the same again, and that is no news`() throws {
+        var backlog = whole()
+        let again = LookupPosition(text: "again", floor: 11)
+        #expect(backlog.find([try change(11)], from: one, to: again) == [try change(11)])
+        #expect(backlog.take().count == 1)
+        #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
+        #expect(backlog.take().count == 1)
+        // A reading of everything begins before some of it: what is found after that counts anew.
+        backlog.beginReading(at: again)
+        #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
+    }
+
     @Test func `what cannot be read stays to be read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))

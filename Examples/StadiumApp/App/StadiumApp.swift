@@ -1,0 +1,18 @@
+import Foundation
+import GrandstandLiveActivities
+import SwiftUI
+
+@main
+struct StadiumApp: App {
+    /// One for the whole app. The key has the scope `device` and is bound to this app; see README.md.
+    static let activities = try? LiveActivities(
+        server: URL(string: "https://grandstand.example.com")!, key: "gs_the-key-of-this-app",
+        types: [ActivityType(MatchAttributes.self, eventKey: \.eventKey, timestamp: \.sentAt)])
+
+    /// At each launch, also one in the background: a push may have started an activity.
+    init() { Task { await Self.activities?.start() } }
+
+    var body: some Scene {
+        WindowGroup { FixtureList(activities: Self.activities) }
+    }
+}

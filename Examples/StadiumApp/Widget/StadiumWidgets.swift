@@ -1,0 +1,7 @@
+import SwiftUI
+import WidgetKit
+
+@main
+struct StadiumWidgets: WidgetBundle {
+    var body: some Widget { MatchActivity() }
+}

@@ -1,0 +1,53 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What a broadcast would come to if it were accepted now. Nothing was: between this and its acceptance others may send.
+package struct BroadcastRehearsal: Sendable, Hashable {
+    /// What one audience would get, on its channel or by its tokens.
+    package struct Part: Sendable, Hashable {
+        package var audience: Audience
+        package var kind: Lane.Kind
+        package var payload: BroadcastPayload
+        package var priority: APNsPriority
+        /// The `apns-expiration` header.
+        package var apnsExpiration: Int
+        /// Of the body that APNs would get.
+        package var bytes: Int
+        /// Broadcasts that wait for their turn and would not be sent any more.
+        package var replaces: [UUID]
+
+        package init(
+            audience: Audience, kind: Lane.Kind, payload: BroadcastPayload, priority: APNsPriority, apnsExpiration: Int,
+            bytes: Int, replaces: [UUID]
+        ) {
+            self.audience = audience
+            self.kind = kind
+            self.payload = payload
+            self.priority = priority
+            self.apnsExpiration = apnsExpiration
+            self.bytes = bytes
+            self.replaces = replaces
+        }
+    }
+
+    package var event: BroadcastPayload.Event
+    package var goesAt: Date
+    package var isScheduled: Bool
+    /// When the server would stop trying.
+    package var expiresAt: Date
+    package var warnings: [String]
+    /// In the order of the event's audiences.
+    package var parts: [Part]
+
+    package init(
+        event: BroadcastPayload.Event, goesAt: Date, isScheduled: Bool, expiresAt: Date, warnings: [String],
+        parts: [Part]
+    ) {
+        self.event = event
+        self.goesAt = goesAt
+        self.isScheduled = isScheduled
+        self.expiresAt = expiresAt
+        self.warnings = warnings
+        self.parts = parts
+    }
+}

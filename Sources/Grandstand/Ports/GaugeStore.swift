@@ -1,0 +1,47 @@
+package import APNsWire
+package import FoundationEssentials
+
+/// What metrics tell of the database as a whole, for one replica at a time: were each to tell it, sums over replicas would
+/// be too high.
+package protocol GaugeStore: Sendable {
+    /// Takes or renews the right to tell, until `seconds` from now by the database's clock.
+    ///
+    /// - Returns: until when; `nil`: another replica has it.
+    func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date?
+
+    /// Gives the right back, if this replica has it.
+    func resign(_ replica: UUID) async throws
+
+    /// What waits now. The cost follows that, not what ever was.
+    func backlog(now: Date) async throws -> Backlog
+}
+
+/// What waits in the database.
+package struct Backlog: Sendable, Hashable {
+    /// Deliveries that are not settled, of one environment.
+    package struct Deliveries: Sendable, Hashable {
+        package var byState: [Delivery.State: Int]
+        /// When the oldest that may go to APNs was accepted or was to go; `nil`: none waits. Messages to crowds do not count,
+        /// which take as long as their crowd is large, nor do those whose channel is still to come.
+        package var oldest: Date?
+
+        package init(byState: [Delivery.State: Int] = [:], oldest: Date? = nil) {
+            self.byState = byState
+            self.oldest = oldest
+        }
+    }
+
+    package var deliveries: [APNsEnvironment: Deliveries]
+    /// When the oldest message that waits for its webhook was written.
+    package var oldestWebhookMessage: Date?
+    /// When the newest reconciliation that went through ended, or its app was registered.
+    package var reconciledAt: [AppEnvironment: Date]
+
+    package init(
+        deliveries: [APNsEnvironment: Deliveries], oldestWebhookMessage: Date?, reconciledAt: [AppEnvironment: Date]
+    ) {
+        self.deliveries = deliveries
+        self.oldestWebhookMessage = oldestWebhookMessage
+        self.reconciledAt = reconciledAt
+    }
+}

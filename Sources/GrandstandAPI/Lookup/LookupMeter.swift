@@ -1,0 +1,39 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Counts what the lookups that reach the routes come to; `LookupDesk` counts its own.
+struct LookupMeter: Sendable {
+    private let counters: [LookupResult: @Sendable () -> Void]
+
+    init(_ metrics: any OperationMetrics) {
+        counters = Dictionary(uniqueKeysWithValues: LookupResult.allCases.map { ($0, metrics.lookups($0)) })
+    }
+
+    func count(_ result: LookupResult?) { if let result { counters[result]?() } }
+
+    /// Counts the answer that `body` makes: `result`, or what it says itself. A request that was wrong is no lookup.
+    func count(_ result: LookupResult, _ body: () async throws -> Response) async throws -> Response {
+        do {
+            let response = try await body()
+            count(response.status == .notModified ? .notModified : result)
+            return response
+        } catch let problem as Problem {
+            count(LookupResult(problem.kind))
+            throw problem
+        }
+    }
+}
+
+extension LookupResult {
+    /// - Returns: `nil` for a refusal that is about the request.
+    init?(_ kind: Problem.Kind) {
+        switch kind {
+        case .channelPending: self = .pending
+        case .eventOver: self = .over
+        case .eventNotFound: self = .unknown
+        case .storeUnavailable: self = .unavailable
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// `/v1/quotas/history`: what each app's limit was taken to, step by step.
+struct QuotaHistoryRoutes: Sendable {
+    let history: any QuotaHistoryStore
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(
+                .get, "/v1/quotas/history", .scope(.operate),
+                query: ["bundleId", "environment", "from", "to", "step"], list)
+        ]
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let wanted = try QuotaHistory(context, now: now())
+        let samples = try await history.samples(wanted)
+        guard samples.count <= QuotaHistory.maximum else {
+            throw Problem(
+                .invalidRequest,
+                "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
+                errors: [FieldError(pointer: "step", detail: "A longer step gives fewer samples.")])
+        }
+        guard request.headers[.accept].map(Self.prefersCSV) ?? false else {
+            return .json(QuotaHistoryView(history: wanted, samples: samples))
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "text/csv; charset=utf-8; header=present"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: Self.csv(samples))))
+    }
+
+    private static func prefersCSV(_ accept: String) -> Bool {
+        accept.lowercased().split(separator: ",").contains { range in
+            range.split(separator: ";").first.map { $0.filter { $0 != " " } } == "text/csv"
+        }
+    }
+
+    /// RFC 4180. No value needs quoting: bundle IDs have neither commas nor quotes.
+    private static func csv(_ samples: [QuotaSample]) -> String {
+        samples.reduce(into: "bundleId,environment,at,used,reserved,peak,limit,created,deleted\r\n") { text, sample in
+            let words = [
+                sample.bundleID.rawValue, sample.environment.rawValue, RFC3339.text(sample.at), "\(sample.used)",
+                "\(sample.reserved)", "\(sample.peak)", "\(sample.limit)", "\(sample.created)", "\(sample.deleted)",
+            ]
+            text += words.joined(separator: ",") + "\r\n"
+        }
+    }
+}
+
+extension QuotaHistory {
+    /// Reads the query: the last day, in steps that fit, unless it says otherwise.
+    fileprivate init(_ context: APIContext, now: Date) throws(Problem) {
+        let query = context.query
+        let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
+        if let bundleID, !context.reach.covers(bundleID) { throw context.reach.refusal }
+        let to = try query.date("to") ?? now
+        let from = try query.date("from") ?? to.addingTimeInterval(-86_400)
+        guard from < to else {
+            throw Problem(
+                .invalidRequest, "from must be before to.",
+                errors: [FieldError(pointer: "from", detail: "A time before to was expected.")])
+        }
+        let step = try query.read("step", Self.stepRule, Self.seconds)
+        self.init(
+            bundleID: bundleID, environment: try query.choice("environment"), within: context.reach, from: from, to: to,
+            step: step ?? Self.step(from: from, to: to, now: now))
+        guard steps <= Self.maximum else {
+            throw Problem(
+                .invalidRequest, "This has \(steps) steps; an answer has \(Self.maximum) samples at most.",
+                errors: [FieldError(pointer: "step", detail: "Ask for a longer step, or for a shorter time.")])
+        }
+    }
+
+    private static let stepRule = "300, 5m, 1h, 1d: a multiple of five minutes, up to 366 days."
+
+    /// `300`, `300s`, `5m`, `1h`, `1d`
+    private static func seconds(_ text: String) -> Int? {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        let unit = text.last.flatMap { units[$0] }
+        guard let number = Int(unit == nil ? text[...] : text.dropLast()), (1...31_622_400).contains(number) else {
+            return nil
+        }
+        let seconds = number * (unit ?? 1)
+        return seconds <= 31_622_400 && seconds.isMultiple(of: fine) ? seconds : nil
+    }
+}
+
+/// The samples, with what they were chosen by.
+private struct QuotaHistoryView: JSONWritable {
+    let history: QuotaHistory
+    let samples: [QuotaSample]
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("from", history.from)
+            object.member("to", history.to)
+            object.member("step", history.step)
+            object.member("items", samples.map(QuotaSampleView.init))
+        }
+    }
+}
+
+private struct QuotaSampleView: JSONWritable {
+    let sample: QuotaSample
+
+    func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("bundleId", sample.bundleID.rawValue)
+            object.member("environment", sample.environment.rawValue)
+            object.member("at", sample.at)
+            object.member("used", sample.used)
+            object.member("reserved", sample.reserved)
+            object.member("peak", sample.peak)
+            object.member("limit", sample.limit)
+            object.member("created", sample.created)
+            object.member("deleted", sample.deleted)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+internal import GrandstandStore
+
+/// What this program was built from.
+enum BuildInfo {
+    /// Of Grandstand. There are no numbered releases yet.
+    static let version = "development"
+
+    /// The newest migration it knows: what a database must have for it.
+    static let schema = Migration.all.map(\.version).max() ?? 0
+
+    static var swift: String {
+        #if compiler(>=6.3)
+            "6.3"
+        #else
+            "6"
+        #endif
+    }
+}

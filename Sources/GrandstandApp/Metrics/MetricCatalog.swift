@@ -1,0 +1,126 @@
+internal import PrometheusMetrics
+
+/// Every metric that `GET /metrics` tells, in the order of docs/metrics.md, which a test compares with this.
+enum MetricCatalog {
+    private static let app = ["bundle_id", "environment"]
+
+    /// From a push that leaves with its commit to one that waited through an outage.
+    private static let deliveryBounds: [Double] = [
+        0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
+    ]
+
+    /// Of the database as a whole, told by the replica that leads alone.
+    static let ofDatabase: [MetricDescription] = [
+        .init("grandstand_channels", .gauge, labels: app + ["state"], "Channels of the ledger, without deleted ones."),
+        .init(
+            "grandstand_channel_limit", .gauge, labels: app,
+            "The app's channelLimit."),
+        .init(
+            "grandstand_channels_forecast_peak", .gauge, labels: app,
+            "The most channels that declared events will need at once, from now on."),
+        .init(
+            "grandstand_channels_exceed_seconds", .gauge, labels: app,
+            "Seconds until declared events need more channels than there may be; absent if they never do."),
+        .init(
+            "grandstand_channels_unmanaged", .gauge, labels: app,
+            "Channels that Apple listed and the ledger does not know."),
+        .init("grandstand_channels_missing", .gauge, labels: app, "Channels of the ledger that Apple has no more."),
+        .init(
+            "grandstand_alarm", .gauge, labels: app + ["alarm"],
+            "1 while the alarm stands that GET /v1/quotas shows, else 0."),
+        .init(
+            "grandstand_reconciliation_age_seconds", .gauge, labels: app,
+            "Seconds since the last reconciliation that went through, or since the app was registered."),
+        .init(
+            "grandstand_deliveries_pending", .gauge, labels: ["environment", "state"],
+            "Deliveries that are not settled."),
+        .init(
+            "grandstand_delivery_oldest_seconds", .gauge, labels: ["environment"],
+            "How long the oldest delivery waits that may go to APNs, crowds left out; 0 if none does."),
+        .init(
+            "grandstand_webhook_oldest_seconds", .gauge,
+            "How long the oldest message waits that a webhook has not taken; 0 if none does."),
+    ]
+
+    /// Of this process.
+    static let ofProcess: [MetricDescription] = [
+        .init(
+            "grandstand_leader", .gauge,
+            "1 on the replica that tells the metrics of the database as a whole, 0 on all others."),
+        .init(
+            "grandstand_build_info", .gauge, labels: ["version", "schema", "swift"],
+            "1, with what this process was built from."),
+        .init(
+            "grandstand_clock_offset_seconds", .gauge,
+            "Seconds by which this machine's clock is ahead of the database's."),
+        .init(
+            "grandstand_deliveries_total", .counter, labels: ["environment", "state", "reason"],
+            "Deliveries that came to their end here, with APNs' reason if it gave one."),
+        .init(
+            "grandstand_accept_to_apns_seconds", .histogram, bounds: deliveryBounds,
+            "From the acceptance of a broadcast or single push, or its sendAt, to APNs' 200."),
+        .init(
+            "grandstand_circuit_open", .gauge, labels: ["environment"],
+            "1 while sends to the environment's host are suspended after failures, but for probes."),
+        .init(
+            "grandstand_starts_total", .counter, labels: ["state", "reason"],
+            "Pushes that start an activity and came to their end, with APNs' reason if it gave one."),
+        .init(
+            "grandstand_token_answers_total", .counter, labels: app + ["result"],
+            "APNs' answers about device tokens: accepted, or why the token was refused."),
+        .init(
+            "grandstand_reconciliations_total", .counter, labels: ["result"],
+            "Reconciliations that ended here: ok, alarm, or failed."),
+        .init(
+            "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
+            "Messages to webhooks that came to their end here."),
+        .init(
+            "grandstand_lookups_total", .counter, labels: ["result"],
+            "Lookups by what they came to, each event of a batch for itself."),
+        .init(
+            "grandstand_lookup_staleness_seconds", .gauge,
+            "Seconds since the database confirmed what lookups are answered from; absent before it did."),
+        .init("grandstand_streams", .gauge, "Live views that are open."),
+        .init("grandstand_http_requests_total", .counter, labels: ["method", "route", "status"], "Requests answered."),
+        .init(
+            "grandstand_http_request_seconds", .histogram, labels: ["method", "route"],
+            "Time from a request's header to its answer."),
+        .init(
+            "grandstand_database_connections", .gauge, labels: ["pool", "state"],
+            "Connections to the database: idle, or busy."),
+        .init(
+            "grandstand_database_wait_seconds", .histogram, labels: ["pool"],
+            "How long whoever needed a connection to the database waited for it."),
+    ]
+
+    /// Of this process' way to APNs.
+    static let ofAPNs: [MetricDescription] = {
+        let pool = ["host", "team", "key", "traffic"]
+        return [
+            .init(
+                "grandstand_apns_answers_total", .counter, labels: ["call", "status", "reason"],
+                "APNs' answers; status 0 where there was none."),
+            .init(
+                "grandstand_apns_round_trip_seconds", .histogram, labels: pool,
+                "Time from a request's first byte to APNs' answer."),
+            .init(
+                "grandstand_apns_queue_wait_seconds", .histogram, labels: pool,
+                "How long a request waited for a free stream."),
+            .init("grandstand_apns_connections", .gauge, labels: pool, "Connections that are open."),
+            .init("grandstand_apns_streams_in_use", .gauge, labels: pool, "Requests under way."),
+            .init(
+                "grandstand_apns_connects_total", .counter, labels: pool + ["result"],
+                "Connections made, or the step that failed."),
+            .init(
+                "grandstand_apns_goaways_total", .counter, labels: pool + ["reason"],
+                "Connections that APNs ended, with its reason."),
+            .init("grandstand_apns_replays_total", .counter, "Requests that APNs never processed and that went again."),
+            .init("grandstand_apns_token_renewals_total", .counter, "Provider tokens that took the place of another."),
+            .init(
+                "grandstand_apns_token_age_seconds", .gauge, labels: ["team", "key"],
+                "Seconds since the provider token in use was issued."),
+        ]
+    }()
+
+    static let all = ofDatabase + ofProcess + ofAPNs
+}

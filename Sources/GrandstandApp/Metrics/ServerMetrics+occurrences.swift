@@ -1,0 +1,70 @@
+internal import APNsWire
+internal import CoreMetrics
+internal import Grandstand
+
+extension ServerMetrics {
+    /// Counts what happens. Labels have bounded values: a reason that is not APNs' own is `other`.
+    var counting: Counting {
+        let backend = backend
+        @Sendable func circuit(_ environment: APNsEnvironment) -> Meter {
+            Meter(
+                label: "grandstand_circuit_open", dimensions: [("environment", environment.rawValue)], factory: backend)
+        }
+        @Sendable func counter(_ label: String, _ dimensions: [(String, String)]) -> Counter {
+            Counter(label: label, dimensions: dimensions, factory: backend)
+        }
+        let latency = CoreMetrics.Timer(label: "grandstand_accept_to_apns_seconds", factory: backend)
+        let counters = CounterCache { (occurrence: Occurrence) -> Counter? in
+            switch occurrence {
+            case .settled(let environment, let state, let reason):
+                counter(
+                    "grandstand_deliveries_total",
+                    [
+                        ("environment", environment.rawValue), ("state", state.rawValue),
+                        ("reason", reason ?? Self.noReason),
+                    ])
+            case .started(let state, let reason):
+                counter(
+                    "grandstand_starts_total", [("state", state.rawValue), ("reason", reason ?? Self.noReason)])
+            case .reconciled(let result):
+                counter("grandstand_reconciliations_total", [("result", result.rawValue)])
+            case .posted(let isDelivered):
+                counter(
+                    "grandstand_webhook_deliveries_total",
+                    [
+                        (
+                            "state",
+                            (isDelivered ? WebhookDelivery.State.delivered : WebhookDelivery.State.failed).rawValue
+                        )
+                    ])
+            case .accepted, .circuit: nil
+            }
+        }
+        // Told from the start: a series that begins with its first event has no increase for it.
+        for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }
+        for isDelivered in [true, false] { counters.make(.posted(isDelivered: isDelivered)) }
+        for state in StartState.allCases { counters.make(.started(state, reason: nil)) }
+        for environment in APNsEnvironment.allCases {
+            for state in Delivery.State.allCases where state.isSettled {
+                counters.make(.settled(environment, state, reason: nil))
+            }
+        }
+        return { occurrence in
+            switch occurrence {
+            case .accepted(let seconds): latency.recordNanoseconds(Int64(seconds * 1e9))
+            case .circuit(let environment, let isOpen): circuit(environment).set(isOpen ? 1 : 0)
+            case .settled(let environment, let state, let reason):
+                counters.count(.settled(environment, state, reason: Self.bounded(reason)))
+            case .started(let state, let reason): counters.count(.started(state, reason: Self.bounded(reason)))
+            case .reconciled, .posted: counters.count(occurrence)
+            }
+        }
+    }
+
+    private static let noReason = "none"
+
+    /// APNs' reason as it documents it, or `other`.
+    private static func bounded(_ reason: String?) -> String? {
+        reason.map { APNsReason(rawValue: $0).status == nil ? "other" : $0 }
+    }
+}

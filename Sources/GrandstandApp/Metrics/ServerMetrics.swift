@@ -1,0 +1,100 @@
+internal import CoreMetrics
+internal import GrandstandAPI
+internal import PrometheusMetrics
+internal import Synchronization
+
+/// This process's metrics, as `GET /metrics` answers them.
+struct ServerMetrics: OperationMetrics {
+    let backend = PrometheusMetrics(MetricCatalog.all)
+    private let recorders = Recorders()
+    private let sources = Sources()
+
+    init() {
+        Meter(
+            label: "grandstand_build_info",
+            dimensions: [
+                ("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift),
+            ], factory: backend
+        ).set(1)
+    }
+
+    /// Asks `source` whenever somebody wants to know.
+    func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
+
+    func answered(method: String, path: String?, status: Int, time: Duration) {
+        // Methods are the caller's words; the ones no route takes are one series.
+        let method = ["GET", "POST", "PUT", "DELETE", "HEAD"].contains(method) ? method : "other"
+        let series = Series(method: method, path: path ?? "none", status: status)
+        recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
+    }
+
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+        let counter = Counter(
+            label: "grandstand_http_requests_total",
+            dimensions: [("method", method), ("route", path), ("status", "\(status)")],
+            factory: backend)
+        let timer = Timer(
+            label: "grandstand_http_request_seconds", dimensions: [("method", method), ("route", path)],
+            factory: backend)
+        return { time in
+            counter.increment()
+            timer.recordNanoseconds(
+                time.components.seconds * 1_000_000_000 + time.components.attoseconds / 1_000_000_000)
+        }
+    }
+
+    /// Notes by how many seconds this machine's clock is ahead of the database's.
+    var clockOffset: @Sendable (Double) -> Void {
+        let meter = Meter(label: "grandstand_clock_offset_seconds", factory: backend)
+        return { meter.set($0) }
+    }
+
+    /// Told how long callers of a pool waited for a connection.
+    func waits(of pool: String) -> @Sendable (Duration) -> Void {
+        let timer = CoreMetrics.Timer(
+            label: "grandstand_database_wait_seconds", dimensions: [("pool", pool)], factory: backend)
+        return { wait in
+            timer.recordNanoseconds(
+                wait.components.seconds * 1_000_000_000 + wait.components.attoseconds / 1_000_000_000)
+        }
+    }
+
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
+        let counter = Counter(
+            label: "grandstand_lookups_total", dimensions: [("result", result.rawValue)], factory: backend)
+        return { counter.increment() }
+    }
+
+    func exposition() -> [UInt8] {
+        let sources = sources.all.withLock { $0 }
+        return backend.exposition(with: sources.flatMap { $0() })
+    }
+}
+
+/// What tells answers apart in the metrics.
+private struct Series: Hashable {
+    let method: String
+    let path: String
+    let status: Int
+}
+
+/// Who is asked for gauges.
+private final class Sources: Sendable {
+    let all = Mutex<[@Sendable () -> [GaugeSample]]>([])
+}
+
+/// A recorder for each series: finding its counter and timer by their labels anew was a seventh of a routed request.
+private final class Recorders: Sendable {
+    private let made = Mutex<[Series: @Sendable (Duration) -> Void]>([:])
+
+    func recorder(
+        of series: Series, make: (Series) -> @Sendable (Duration) -> Void
+    ) -> @Sendable (Duration) -> Void {
+        made.withLock { made in
+            if let recorder = made[series] { return recorder }
+            let recorder = make(series)
+            made[series] = recorder
+            return recorder
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import Foundation
+
+extension GrandstandClient.Call where Value == GrandstandClient.Event {
+    /// Declares an event; the server makes its channels so.
+    public static func putEvent(_ key: String, _ draft: GrandstandClient.EventDraft) -> Self {
+        Self("putEvent", .put, "/v1/events/\(key)", body: draft.body)
+    }
+
+    /// The same with a body as it is, for what this version's types do not say.
+    public static func putEvent(_ key: String, json: RawJSON) -> Self {
+        Self("putEvent", .put, "/v1/events/\(key)", body: { json.bytes })
+    }
+
+    /// Shows an event and the channel of each audience.
+    public static func getEvent(_ key: String) -> Self { Self("getEvent", .get, "/v1/events/\(key)") }
+
+    /// Changes some of what an event declares.
+    ///
+    /// - Parameter patch: a JSON Merge Patch (RFC 7396); `null` takes a member away.
+    public static func patchEvent(_ key: String, _ patch: RawJSON) -> Self {
+        Self("patchEvent", .patch, "/v1/events/\(key)", body: { patch.bytes })
+            .with("Content-Type", "application/merge-patch+json")
+    }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.Event> {
+    /// Lists events.
+    ///
+    /// - Parameter overdue: only events that hold a channel they should not need any more.
+    public static func listEvents(
+        state: GrandstandClient.EventState? = nil, kind: String? = nil, bundleId: String? = nil, from: Date? = nil,
+        to: Date? = nil, overdue: Bool? = nil, limit: Int? = nil, cursor: String? = nil
+    ) -> Self {
+        Self(
+            "listEvents", .get, "/v1/events",
+            [
+                ("limit", limit?.description), ("cursor", cursor), ("state", state?.rawValue), ("kind", kind),
+                ("bundleId", bundleId), ("from", from?.parameter), ("to", to?.parameter),
+                ("overdue", overdue?.description),
+            ])
+    }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.ReopenedEvent {
+    /// Takes an event's end or cancellation back.
+    public static func reopenEvent(_ key: String, _ order: GrandstandClient.ReopenOrder = .init()) -> Self {
+        Self("reopenEvent", .post, "/v1/events/\(key)/reopen", body: order.body)
+    }
+}
+
+extension GrandstandClient.Call where Value == Void {
+    /// Cancels an event and retires its channels; with `end` after a last end to all who can be reached.
+    public static func cancelEvent(_ key: String, end: Bool? = nil) -> Self {
+        Self("cancelEvent", .delete, "/v1/events/\(key)", [("end", end?.description)])
+    }
+
+    /// What becomes of an event's broadcasts; `GrandstandClient.stream` reads it.
+    public static func streamEvent(_ key: String) -> Self {
+        Self("streamEvent", .get, "/v1/events/\(key)/stream").with("Accept", "text/event-stream")
+    }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.EventReceipts {
+    /// What the sampled phones showed of an event, and how soon after it was accepted.
+    public static func eventReceipts(_ key: String) -> Self {
+        Self("eventReceipts", .get, "/v1/events/\(key)/receipts")
+    }
+}

@@ -1,0 +1,51 @@
+package import Foundation
+
+/// An answer as it is kept, and the rules of how long it may be used (RFC 9111).
+package struct CachedAnswer: Sendable, Hashable, Codable {
+    /// Which request it answers; two may share a file's name.
+    package var address: String
+    package var entityTag: String?
+    package var body: Data
+    /// When the server said so, by this machine's clock.
+    package var asOf: Date
+    /// Seconds for which it need not be asked again.
+    package var maxAge: Int
+
+    /// - Returns: `nil` for an answer that may not be kept.
+    package init?(_ answer: GrandstandClient.Answer, to address: String, at now: Date) {
+        let rules = Self.directives(answer.headers["cache-control"] ?? "")
+        guard answer.status == 200, rules["no-store"] == nil else { return nil }
+        self.address = address
+        entityTag = answer.entityTag
+        body = answer.body
+        asOf = now.addingTimeInterval(-Double(answer.headers["age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0))
+        maxAge = rules["no-cache"] == nil ? rules["max-age"].flatMap { Int($0) } ?? 0 : 0
+    }
+
+    /// The same answer, confirmed by a 304.
+    package func confirmed(by answer: GrandstandClient.Answer, at now: Date) -> CachedAnswer {
+        let fresh = GrandstandClient.Answer(status: 200, headers: answer.headers, body: body)
+        guard var confirmed = CachedAnswer(fresh, to: address, at: now) else { return self }
+        confirmed.entityTag = answer.entityTag ?? entityTag
+        return confirmed
+    }
+
+    /// Whether the server need not be asked. A clock that was set back makes it unknown, so it is asked.
+    package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
+
+    /// Whether it may be used while the server cannot be asked.
+    package func mayBeStale(at now: Date, longest: Duration) -> Bool {
+        now.timeIntervalSince(asOf) < longest.seconds
+    }
+
+    /// The directives of a Cache-Control by their names in lower case.
+    private static func directives(_ text: String) -> [String: String] {
+        var directives: [String: String] = [:]
+        for part in text.split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let name = pair.first else { continue }
+            directives[name.lowercased()] = pair.count == 2 ? pair[1].trimmingCharacters(in: ["\""]) : ""
+        }
+        return directives
+    }
+}

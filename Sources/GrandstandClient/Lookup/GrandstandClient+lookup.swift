@@ -1,0 +1,117 @@
+public import Foundation
+
+extension GrandstandClient {
+    /// The channel of an event, for an app that is about to start a Live Activity.
+    ///
+    /// With a cache the answer may be as old as the server allows, or, when the server cannot be asked, the last one,
+    /// marked `stale`; never one of an event past its `endsAt`.
+    ///
+    /// - Parameters:
+    ///   - variant: which of the app's audiences; without it the one without a variant, else the first.
+    ///   - contentState: whether the newest content comes along.
+    ///   - patience: how long a channel that is being made (`channel-pending`) is waited for.
+    /// - Throws: `ServerProblem`: `eventNotFound`, `channelPending` when it took too long, `eventEnded`; and as `send`.
+    public func lookup(
+        _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
+        patience: Duration = .seconds(30)
+    ) async throws -> Found<Lookup> {
+        let call = Call<Lookup>.lookup(eventKey, in: app, variant: variant, contentState: contentState)
+        let began = time.uptime()
+        while true {
+            do {
+                return try await find(call) { lookup, now in
+                    lookup.endsAt.map { $0 > now } ?? true ? lookup : nil
+                }
+            } catch let problem as ServerProblem where problem.kind == .channelPending {
+                // The server's word, and up to half a second more, so that not everybody comes again at once.
+                let wait = Duration.seconds(problem.retryAfter ?? 2) + .milliseconds(500) * time.chance()
+                guard time.uptime() - began + wait <= patience else { throw problem }
+                try await time.sleep(wait)
+            }
+        }
+    }
+
+    /// The events that an app may offer to follow, by their beginning; one page.
+    ///
+    /// Cached as `lookup` is. An answer out of the cache leaves out events past their `endsAt`.
+    ///
+    /// - Throws: as `send`.
+    public func followables(
+        in app: AppEnvironment, topic: String? = nil, from: Date? = nil, to: Date? = nil, state: EventState? = nil,
+        variant: String? = nil, limit: Int? = nil, cursor: String? = nil
+    ) async throws -> Found<Page<Followable>> {
+        let call = Call<Page<Followable>>.lookupList(
+            in: app, topic: topic, from: from, to: to, state: state, variant: variant, limit: limit, cursor: cursor)
+        return try await find(call) { page, now in
+            Page(items: page.items.filter { $0.endsAt.map { $0 > now } ?? true }, nextCursor: page.nextCursor)
+        }
+    }
+
+    /// The channels of any number of events, asked for 100 at a time.
+    ///
+    /// - Throws: as `send`.
+    public func lookup(
+        _ eventKeys: [String], in app: AppEnvironment, variant: String? = nil
+    ) async throws -> LookupBatchAnswer {
+        var all = LookupBatchAnswer(items: [], missing: [])
+        for start in stride(from: 0, to: eventKeys.count, by: 100) {
+            let part = Array(eventKeys[start..<min(start + 100, eventKeys.count)])
+            let answer = try await send(.lookupMany(part, in: app, variant: variant))
+            all.items += answer.items
+            all.missing += answer.missing
+        }
+        return all
+    }
+
+    /// With an answer at hand nobody waits longer than this for a server that does not answer.
+    private static let impatient = RetryPolicy(attempts: 2, firstWait: .milliseconds(200), deadline: .seconds(4))
+
+    /// Answers from the cache where that is allowed, else asks the server, with the tag of what is kept.
+    ///
+    /// - Parameter usable: what of a kept answer may be given at this time; `nil`: nothing.
+    private func find<Value>(
+        _ call: Call<Value>, _ usable: (Value, Date) -> Value?
+    ) async throws -> Found<Value> {
+        var request = try request(call)
+        // What one key was told is not another's to read.
+        let address = "\(request.url.absoluteString) \(key.map(FNV1a.name) ?? "")"
+        let kept = cache?.answer(to: address)
+        let now = time.now()
+        let value = try? kept.map { try call.read(Answer(status: 200, headers: [:], body: $0.body)) }
+        if let kept, let value, kept.isFresh(at: now), let usable = usable(value, now) {
+            return Found(usable, origin: .cache, asOf: kept.asOf)
+        }
+        if value != nil, let tag = kept?.entityTag { request.headers["If-None-Match"] = tag }
+        let fallback = kept.flatMap { kept -> Found<Value>? in
+            guard let cache, kept.mayBeStale(at: now, longest: cache.longestStale) else { return nil }
+            return value.flatMap { usable($0, now) }.map { Found($0, origin: .stale, asOf: kept.asOf) }
+        }
+        let answer: Answer
+        do {
+            let policy = fallback == nil || retry == .never ? retry : Self.impatient
+            answer = try await exchange(request, as: policy) { call.isAnswer($0) || $0.status == 304 }
+        } catch let error as URLError {
+            guard let fallback else { throw error }
+            return fallback
+        }
+        if answer.status == 304, let kept, let value {
+            let confirmed = kept.confirmed(by: answer, at: time.now())
+            cache?.keep(confirmed)
+            return Found(value, origin: .server, asOf: confirmed.asOf)
+        }
+        guard call.isAnswer(answer) else {
+            if answer.status == 429 || answer.status >= 500 {
+                if let fallback { return fallback }
+            } else {
+                cache?.remove(address)
+            }
+            throw ServerProblem(answer)
+        }
+        let found = Found(try call.read(answer), origin: .server, asOf: time.now())
+        if let fresh = CachedAnswer(answer, to: address, at: time.now()) {
+            cache?.keep(fresh)
+            return Found(found.value, origin: .server, asOf: fresh.asOf)
+        }
+        return found
+    }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+
+extension GrandstandClient {
+    /// When a request is made again: after network faults, 5xx and 429, with a random wait that grows ("full jitter"),
+    /// never before `Retry-After`, and never past the deadline.
+    public struct RetryPolicy: Sendable, Hashable {
+        /// Requests at most, the first included.
+        public var attempts: Int
+        /// The first wait is up to this long; each further one up to twice the one before.
+        public var firstWait: Duration
+        /// No wait without `Retry-After` is longer.
+        public var longestWait: Duration
+        /// From the call until it fails, all waits included.
+        public var deadline: Duration
+
+        /// A policy of these.
+        public init(
+            attempts: Int = 6, firstWait: Duration = .milliseconds(500), longestWait: Duration = .seconds(20),
+            deadline: Duration = .seconds(60)
+        ) {
+            self.attempts = attempts
+            self.firstWait = firstWait
+            self.longestWait = longestWait
+            self.deadline = deadline
+        }
+
+        /// Six attempts within a minute.
+        public static let standard = RetryPolicy()
+        /// One attempt.
+        public static let never = RetryPolicy(attempts: 1)
+
+        /// What became of an attempt.
+        package enum Outcome: Sendable {
+            /// No answer; whether the request was carried out is not known.
+            case fault(any Error)
+            case answer(status: Int, kind: ServerProblem.Kind, retryAfter: Int?)
+        }
+
+        /// How long to wait before the next attempt.
+        ///
+        /// - Parameters:
+        ///   - made: attempts so far.
+        ///   - elapsed: since the call began.
+        ///   - chance: from 0 to 1.
+        /// - Returns: `nil` when there is to be none.
+        package func wait(after outcome: Outcome, made: Int, elapsed: Duration, chance: Double) -> Duration? {
+            guard made < attempts, Self.mayPass(outcome) else { return nil }
+            var wait = ceiling(made) * chance
+            if case .answer(_, _, let seconds?) = outcome { wait += .seconds(seconds) }
+            return elapsed + wait < deadline ? wait : nil
+        }
+
+        /// The longest wait after so many attempts.
+        package func ceiling(_ made: Int) -> Duration { min(longestWait, firstWait * (1 << min(made - 1, 20))) }
+
+        /// Whether the same request may succeed later. What APNs or a calendar's server said is an answer, although its
+        /// status is 5xx: asked again, the server would ask them again.
+        private static func mayPass(_ outcome: Outcome) -> Bool {
+            switch outcome {
+            case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _), .answer(_, .calendarUnavailable, _): false
+            // The first copy of this request is still being carried out.
+            case .answer(_, .idempotencyInProgress, _): true
+            case .answer(let status, _, _): status == 429 || (500...599).contains(status) && status != 501
+            case .fault(let error): mayPass(error)
+            }
+        }
+
+        /// Whether a network fault may be over later.
+        static func mayPass(_ error: any Error) -> Bool {
+            (error as? URLError).map { !lasting.contains($0.code) } ?? false
+        }
+
+        /// Faults that stand until somebody mends something.
+        private static let lasting: Set<URLError.Code> = [
+            .badURL, .unsupportedURL, .cancelled, .userAuthenticationRequired, .serverCertificateUntrusted,
+            .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+            .clientCertificateRejected, .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection,
+        ]
+    }
+}

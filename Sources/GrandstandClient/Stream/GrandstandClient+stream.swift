@@ -1,0 +1,97 @@
+internal import Foundation
+
+extension GrandstandClient {
+    /// What becomes of an event's broadcasts, as it happens: a snapshot, then every change.
+    ///
+    /// A connection that is lost is opened again, after what was told last, until the task is cancelled or the loop is
+    /// left.
+    ///
+    /// - Parameter after: the `id` of an update that was read before; spares the snapshot if nothing happened since.
+    /// - Returns: updates; it throws `ServerProblem` for a refusal that stands, e.g. `eventNotFound`.
+    public func stream(
+        _ eventKey: String, after: String? = nil
+    ) -> AsyncThrowingStream<EventUpdate, any Error> {
+        let (updates, continuation) = AsyncThrowingStream<EventUpdate, any Error>.makeStream()
+        let reader = Task {
+            do {
+                try await follow(eventKey, after: after) { continuation.yield($0) }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        continuation.onTermination = { _ in reader.cancel() }
+        return updates
+    }
+
+    private func follow(
+        _ eventKey: String, after: String?, _ tell: (EventUpdate) -> Void
+    ) async throws {
+        var last = after
+        var failures = 0
+        while true {
+            var asked: Double?
+            do {
+                var request = try request(Call<Void>.streamEvent(eventKey).with("Last-Event-ID", last))
+                // The server gives a sign of life more often than that.
+                request.timeout = max(timeout, .seconds(60))
+                let response = try await transport.open(request)
+                guard response.status == 200 else { throw ServerProblem(try await response.whole()) }
+                var parser = EventStreamParser()
+                for try await piece in response.body {
+                    for message in parser.take(piece) {
+                        tell(try EventUpdate(message))
+                        failures = 0
+                    }
+                    last = parser.lastID ?? last
+                    asked = parser.retry.map { Double($0) / 1000 }
+                }
+            } catch let problem as ServerProblem where problem.status != 429 && problem.status < 500 {
+                throw problem
+            } catch let problem as ServerProblem {
+                asked = problem.retryAfter.map(Double.init)
+            } catch let error as URLError where RetryPolicy.mayPass(error) {}
+            try Task.checkCancellation()
+            failures += 1
+            let wait = retry.ceiling(min(failures, 10)) * time.chance()
+            try await time.sleep(wait + .seconds(asked ?? 0))
+        }
+    }
+
+    /// All entries of a list, page by page as they are read.
+    ///
+    ///     for try await event in client.entries(of: { .listEvents(state: .live, cursor: $0) }) { … }
+    ///
+    /// - Parameter call: the call for the page after a cursor; `nil`: the first.
+    public func entries<Item>(
+        of call: @escaping @Sendable (_ cursor: String?) -> Call<Page<Item>>
+    ) -> AsyncThrowingStream<Item, any Error> {
+        let pages = Pages(client: self, call: call)
+        return AsyncThrowingStream { try await pages.next() }
+    }
+
+    /// Where the reader of a list is.
+    private actor Pages<Item: Sendable & Hashable & Codable> {
+        private let client: GrandstandClient
+        private let call: @Sendable (String?) -> Call<Page<Item>>
+        private var items: [Item].SubSequence = []
+        private var cursor: String?
+        private var isAtEnd = false
+
+        init(client: GrandstandClient, call: @escaping @Sendable (String?) -> Call<Page<Item>>) {
+            self.client = client
+            self.call = call
+        }
+
+        func next() async throws -> Item? {
+            while items.isEmpty {
+                if isAtEnd { return nil }
+                let page = try await client.send(call(cursor))
+                items = page.items[...]
+                cursor = page.nextCursor
+                isAtEnd = cursor == nil
+            }
+            return items.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+#if canImport(FoundationNetworking)
+    /// What a delegate calls once, as each Foundation declares it.
+    private typealias Completion<Value> = (Value) -> Void
+#else
+    /// What a delegate calls once, as each Foundation declares it.
+    private typealias Completion<Value> = @Sendable (Value) -> Void
+#endif
+
+/// Carries requests by a URLSession of its own: no cache, no cookies, and no redirection to another server, which would be
+/// told the key.
+public final class URLSessionTransport: ClientTransport {
+    private let session: URLSession
+    private let delegate = Delegate()
+
+    /// - Parameter longestAnswer: after which a request fails although the server still sends; streams are cut then, too,
+    ///   and opened again by the client.
+    public init(longestAnswer: Duration = .seconds(24 * 3600)) {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieStorage = nil
+        configuration.timeoutIntervalForResource = longestAnswer.seconds
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// Makes one request.
+    public func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+        try Task.checkCancellation()
+        var carried = URLRequest(url: request.url)
+        carried.httpMethod = request.method
+        carried.httpBody = request.body
+        carried.timeoutInterval = request.timeout.seconds
+        for (name, value) in request.headers { carried.setValue(value, forHTTPHeaderField: name) }
+        let exchange = Exchange(session.dataTask(with: carried))
+        delegate.add(exchange)
+        do {
+            return try await withTaskCancellationHandler {
+                exchange.task.resume()
+                return try await exchange.head()
+            } onCancel: {
+                exchange.task.cancel()
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// One request on its way.
+    private final class Exchange: Sendable {
+        let task: URLSessionDataTask
+        private let heads: AsyncThrowingStream<GrandstandClient.Response, any Error>
+        private let head: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
+        /// Until the head is handed out: who lets go of the body then ends the request.
+        private let body: Mutex<AsyncThrowingStream<Data, any Error>?>
+        private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
+
+        init(_ task: URLSessionDataTask) {
+            self.task = task
+            (heads, head) = AsyncThrowingStream.makeStream()
+            let (stream, pieces) = AsyncThrowingStream<Data, any Error>.makeStream()
+            body = Mutex(stream)
+            self.pieces = pieces
+            pieces.onTermination = { _ in task.cancel() }
+        }
+
+        func head() async throws -> GrandstandClient.Response {
+            for try await response in heads { return response }
+            throw CancellationError()
+        }
+
+        func begin(_ response: URLResponse) {
+            guard let response = response as? HTTPURLResponse else { return end(URLError(.badServerResponse)) }
+            var headers: [String: String] = [:]
+            for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
+            guard let body = body.withLock({ $0.take() }) else { return }
+            head.yield(GrandstandClient.Response(status: response.statusCode, headers: headers, body: body))
+            head.finish()
+        }
+
+        func take(_ data: Data) { pieces.yield(data) }
+
+        func end(_ error: (any Error)?) {
+            head.finish(throwing: error)
+            pieces.finish(throwing: error)
+        }
+    }
+
+    private final class Delegate: NSObject, URLSessionDataDelegate {
+        private let exchanges = Mutex<[Int: Exchange]>([:])
+
+        func add(_ exchange: Exchange) { exchanges.withLock { $0[exchange.task.taskIdentifier] = exchange } }
+
+        private func exchange(_ task: URLSessionTask) -> Exchange? { exchanges.withLock { $0[task.taskIdentifier] } }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping Completion<URLSession.ResponseDisposition>
+        ) {
+            exchange(dataTask)?.begin(response)
+            completionHandler(.allow)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            exchange(dataTask)?.take(data)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping Completion<URLRequest?>
+        ) {
+            let from = task.originalRequest?.url
+            let isHere =
+                request.url?.scheme == from?.scheme && request.url?.host() == from?.host()
+                && request.url?.port == from?.port
+            completionHandler(isHere ? request : nil)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
+        }
+    }
+}
+
+extension Duration {
+    /// In seconds, with fractions.
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

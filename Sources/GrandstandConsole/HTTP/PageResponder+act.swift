@@ -1,0 +1,132 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+extension PageResponder {
+    /// Does what a form asks for, if it is a form of this session's.
+    func act(_ route: ActionRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
+        let back = Self.back(request)
+        guard FormOrigin.isOurs(request) else {
+            return refusal(Self.foreign, nil, nil, request, context)
+        }
+        guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
+            let problem = Problem(.unauthenticated, "There is no session.")
+            return signedOut(problem, next: back, request, nothingSent: true)
+        }
+        var visitor: Visitor?
+        var session: SessionSecret?
+        var fields: FormFields?
+        do {
+            let signedIn = try await sessions.signedIn(text, isUse: true)
+            session = signedIn.session
+            visitor = Visitor(key: signedIn.key, path: back)
+            let door = context.source.door
+            try door.resume(signedIn.key)
+            let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
+            fields = read
+            let token = try token(read, signedIn)
+            try Self.check(signedIn.key, for: route.scope)
+            if route.irreversible { try await Self.confirm(read, signedIn, door) }
+            let visit = visit(signedIn, request, context)
+            let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
+            return response(to: outcome(answer, visit, request), signedIn, request)
+        } catch let problem as Problem where problem.kind == .unauthenticated {
+            return signedOut(problem, next: back, request, nothingSent: true)
+        } catch {
+            guard let fields, let visitor, let refused = FormFault(error, status) else {
+                return refusal(error, visitor, session, request, context)
+            }
+            let page = RefusedForm(refused, route, fields, path: request.uri.string, back: back)
+            var response = Self.response(
+                render(page, visitor), status: .init(code: refused.status), session: session, now: now())
+            if let retryAfter = refused.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+            return response
+        }
+    }
+
+    /// - Throws: `FormFault`.
+    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(FormFault) -> FormToken {
+        switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
+        case .valid(let token): return token
+        case .expired:
+            throw FormFault(
+                status: 403, title: "This form is too old",
+                detail:
+                    "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
+                    + "you typed below and send it from here.")
+        case .foreign:
+            throw FormFault(
+                status: 403, title: "This form is of another session",
+                detail:
+                    "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
+                    + "the page again, or look through what you typed below and send it from here.")
+        }
+    }
+
+    /// Asks for the key once more, where nothing can be undone.
+    private static func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
+        guard let secret = fields["currentKey"] else {
+            throw FormFault(
+                status: 422, title: "The key is missing",
+                detail: "This cannot be undone, so it takes the key you signed in with once more. Nothing was sent.")
+        }
+        do {
+            let key = try await door.identify(secret)
+            guard key.id == signedIn.key.id else {
+                throw door.refusal("That is another key than the one you signed in with.")
+            }
+        } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
+            throw FormFault(
+                status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
+                detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
+        }
+    }
+
+    /// The page the form was on, as far as the browser says: one of ours.
+    private static func back(_ request: Request) -> String {
+        let referrer = request.headers[.referer] ?? ""
+        guard let start = referrer.firstRange(of: "://")?.upperBound,
+            let slash = referrer[start...].firstIndex(of: "/"),
+            referrer[start..<slash].lowercased() == request.head.authority?.lowercased()
+        else { return ConsolePath.overview }
+        return ConsolePath.returning(to: String(referrer[slash...]))
+    }
+
+    static let foreign = Problem(
+        .forbidden,
+        "This form was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
+}
+
+/// Why a form was not carried out.
+struct FormFault: Error, Sendable {
+    let status: Int
+    let title: String
+    let detail: String
+    var faults: [APIProblem.Fault] = []
+    var retryAfter: Int?
+
+    init(
+        status: Int, title: String, detail: String, faults: [APIProblem.Fault] = [], retryAfter: Int? = nil
+    ) {
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.faults = faults
+        self.retryAfter = retryAfter
+    }
+
+    /// - Returns: `nil` for an error that is nobody's fault, and for a form that is not read.
+    init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
+        switch error {
+        case let fault as FormFault: self = fault
+        case let refused as APIProblem:
+            self.init(status: refused.status, title: refused.title, detail: refused.detail, faults: refused.faults)
+        case let problem as Problem where problem.kind != .internalError:
+            self.init(
+                status: statuses(problem.kind).code, title: problem.kind.title, detail: problem.detail,
+                faults: problem.errors.map { .init(pointer: $0.pointer, detail: $0.detail) },
+                retryAfter: problem.retryAfter)
+        default: return nil
+        }
+    }
+}

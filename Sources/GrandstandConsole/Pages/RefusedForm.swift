@@ -1,0 +1,43 @@
+internal import Grandstand
+
+/// A form that was not carried out: why, and the form again as it was typed, to be corrected and sent.
+struct RefusedForm: ConsolePage {
+    struct Field: Sendable {
+        let name: String
+        let value: String
+        /// Longer than a line.
+        let isLong: Bool
+    }
+
+    var template: TemplateName { .refused }
+    let title: String
+    let detail: String
+    let faults: [Fault]
+    /// Where it is sent.
+    let action: String
+    let fields: [Field]
+    let asksForKey: Bool
+    let back: String
+
+    struct Fault: Sendable {
+        let pointer: String
+        let text: String
+    }
+
+    /// - Parameters:
+    ///   - path: what the form was sent to.
+    ///   - back: the page it was on.
+    init(_ fault: FormFault, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+        title = fault.title
+        detail = fault.detail
+        faults = fault.faults.map { Fault(pointer: $0.pointer, text: $0.detail) }
+        action = path
+        fields = form.entries.filter { !["token", "currentKey"].contains($0.name) }.map { entry in
+            Field(
+                name: entry.name, value: entry.value,
+                isLong: entry.value.utf8.count > 60 || entry.value.utf8.contains(UInt8(ascii: "\n")))
+        }
+        asksForKey = route.irreversible
+        self.back = back
+    }
+}

@@ -1,0 +1,97 @@
+internal import Grandstand
+
+/// One calendar: what it says, how its last sync went, and a file to be looked at before it is applied.
+struct CalendarPage: ConsolePage {
+    var template: TemplateName { .calendar }
+    let title: String
+    let seasonHref: String
+    let row: CalendarRow
+    let declaration: String
+    let previewAction: String
+    let applyAction: String
+    let accepts: String
+    /// What was previewed; `nil`: nothing yet.
+    let changes: CalendarChanges?
+    /// The file again, so that what is applied is what was looked at; `nil`: it is fetched.
+    let copy: String?
+    let isFetched: Bool
+    let cancelsAll: Bool
+    /// What the API said of the file.
+    let calendarRefusal: String?
+    let faults: [MessageForm.Fault]
+
+    init(
+        _ calendar: FixtureCalendar, changes: CalendarChanges? = nil, file: [UInt8]? = nil, cancelsAll: Bool = false,
+        refusal: APIProblem? = nil
+    ) {
+        title = "Calendar \(calendar.name)"
+        seasonHref = ConsolePath.season
+        row = CalendarRow(calendar)
+        declaration = ReadableJSON.text(calendar.declaration.source.text)
+        previewAction = ConsolePath.calendar(calendar.name, "preview")
+        applyAction = ConsolePath.calendar(calendar.name, "apply")
+        accepts = calendar.formatWord == "csv" ? ".csv,text/csv" : ".ics,text/calendar"
+        self.changes = changes
+        copy = file.map { Base64URL.text($0) }
+        isFetched = changes != nil && file == nil
+        self.cancelsAll = cancelsAll
+        calendarRefusal = refusal?.detail
+        faults = (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+    }
+}
+
+/// Where a calendar is declared.
+struct NewCalendar: ConsolePage {
+    var template: TemplateName { .newCalendar }
+    let title = "Declare a calendar"
+    let seasonHref = ConsolePath.season
+    let action = ConsolePath.calendars
+    let name: String
+    let declaration: String
+    let calendarRefusal: String?
+    let faults: [MessageForm.Fault]
+
+    init(name: String = "", declaration: String? = nil, refusal: APIProblem? = nil) {
+        self.name = name
+        self.declaration = declaration ?? Self.example
+        calendarRefusal = refusal?.detail
+        faults = (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+    }
+
+    private static let example = """
+        {
+          "format": "ics",
+          "timeZone": "Europe/Vienna",
+          "eventKey": "league:{uid}",
+          "name": "{summary}",
+          "defaultDuration": 7200,
+          "audiences": [
+            {"bundleId": "com.example.App", "environment": "production", "storagePolicy": "mostRecentMessageStored"}
+          ]
+        }
+        """
+}
+
+/// Where an event is declared.
+struct NewEvent: ConsolePage {
+    var template: TemplateName { .newEvent }
+    let title = "Declare an event"
+    let seasonHref = ConsolePath.season
+    let action = ConsolePath.newEvent
+    let draft: EventForm
+    let startsAtLocal: String
+    let endsAtLocal: String
+    let apps: [String]
+    let eventRefusal: String?
+    let faults: [MessageForm.Fault]
+
+    init(_ draft: EventForm, apps: [App], faults: [MessageForm.Fault] = [], refusal: APIProblem? = nil) {
+        self.draft = draft
+        startsAtLocal = FormTime.local(draft.startsAt)
+        endsAtLocal = FormTime.local(draft.endsAt)
+        self.apps = apps.map(\.bundleID.rawValue)
+        eventRefusal = refusal?.detail
+        self.faults =
+            faults + (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+    }
+}

@@ -1,0 +1,32 @@
+internal import FoundationEssentials
+internal import NIOCore
+
+/// A page's bytes, but for the tokens of its forms: those are each session's own, so that a page that many sessions look
+/// at is made once.
+struct RenderedPage: Sendable {
+    /// Stands where a token belongs. Nobody outside this process knows it, so no text of anybody's has it.
+    static let tokenPlace = "token-\(UUID().uuidString)"
+
+    private let parts: [ArraySlice<UInt8>]
+
+    init(_ html: String) {
+        let bytes = Array(html.utf8)
+        let place = Array(Self.tokenPlace.utf8)
+        var parts: [ArraySlice<UInt8>] = []
+        var rest = bytes[...]
+        while let found = rest.firstRange(of: place) {
+            parts.append(rest[..<found.lowerBound])
+            rest = rest[found.upperBound...]
+        }
+        self.parts = parts + [rest]
+    }
+
+    func body(token: String) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        for (index, part) in parts.enumerated() {
+            if index > 0 { buffer.writeString(token) }
+            buffer.writeBytes(part)
+        }
+        return buffer
+    }
+}

@@ -1,0 +1,19 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// `/console/style.css` and `/console/console.js`: for anybody, the sign-in page has them too.
+struct AssetRoutes: Sendable {
+    func add(to router: Router<ConsoleContext>) {
+        for (path, type, bytes) in [
+            (ConsolePath.style, "text/css; charset=utf-8", PackageResources.style_css),
+            (ConsolePath.script, "text/javascript; charset=utf-8", PackageResources.console_js),
+        ] {
+            router.get(RouterPath(path)) { _, _ in
+                Response(
+                    status: .ok, headers: [.contentType: type, .cacheControl: "public, max-age=300"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+            }
+        }
+    }
+}

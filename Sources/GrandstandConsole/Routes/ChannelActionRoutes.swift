@@ -1,0 +1,110 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What is done with channels by hand.
+struct ChannelActionRoutes: Sendable {
+    let apps: any AppStore
+    let channels: any ChannelStore
+
+    private static let base = "/apps/:bundleId/:environment/channels"
+
+    var routes: [PageRoute] {
+        [
+            PageRoute(Self.base + "/:id/delete", .operate) { try await askToDelete($0, byForce: false) },
+            PageRoute(Self.base + "/:id/force-delete", .operate) { try await askToDelete($0, byForce: true) },
+        ]
+    }
+
+    var actions: [ActionRoute] {
+        [
+            ActionRoute(Self.base + "/create", .operate, create),
+            ActionRoute(Self.base + "/import", .operate, importChannel),
+            ActionRoute(Self.base + "/:id/verify", .operate, verify),
+            ActionRoute(Self.base + "/:id/delete", .operate, irreversible: true) {
+                try await delete($0, byForce: false)
+            },
+            ActionRoute(Self.base + "/:id/force-delete", .operate, irreversible: true) {
+                try await delete($0, byForce: true)
+            },
+        ]
+    }
+
+    private func askToDelete(_ visit: Visit, byForce: Bool) async throws -> PageRoute.Answer {
+        let app = try visit.app()
+        let channel = try await channels.recorded(try visit.id(orThrow: .channelNotFound), of: app, among: apps)
+        let words =
+            byForce
+            ? [
+                "Deletes the channel at Apple though an event holds it. Whoever follows it gets nothing more, and an event that "
+                    + "goes on gets another channel, which only those find who look it up anew.",
+                "Apple cannot give a channel back.",
+            ]
+            : [
+                "Deletes the channel at Apple. Whoever follows it gets nothing more; Apple cannot give a channel back.",
+                "A channel that an event holds is not deleted so: end or cancel the event, and it retires by itself.",
+            ]
+        return .page(
+            Question(
+                byForce ? "Delete the channel by force?" : "Delete the channel?", words,
+                facts: [
+                    Question.Fact(name: "ID", value: channel.id.uuidString.lowercased()),
+                    Question.Fact(name: "Apple's ID", value: channel.channelID ?? "none yet"),
+                    Question.Fact(name: "State", value: channel.state.rawValue),
+                    Question.Fact(name: "Event", value: channel.eventKey?.rawValue ?? "none"),
+                ], choices: [Question.Option(byForce ? "Delete it by force" : "Delete it")], irreversible: true,
+                action: ConsolePath.channel(channel.id, of: app, byForce ? "force-delete" : "delete"),
+                back: ("Keep it", ConsolePath.channels(app))))
+    }
+
+    private func delete(_ submission: Submission, byForce: Bool) async throws -> PageRoute.Answer {
+        let app = try submission.visit.app()
+        let id = try submission.visit.id(orThrow: .channelNotFound)
+        let path = APIPath.app(app, "/channels/\(id.uuidString.lowercased())" + (byForce ? "?force=true" : ""))
+        _ = try await submission.call(APICall("DELETE", path)).accepted()
+        return .done(ConsolePath.channels(app), notice: "The channel is deleted.")
+    }
+
+    private func verify(_ submission: Submission) async throws -> PageRoute.Answer {
+        let app = try submission.visit.app()
+        let id = try submission.visit.id(orThrow: .channelNotFound)
+        let answer = try await submission.call(
+            APICall("GET", APIPath.app(app, "/channels/\(id.uuidString.lowercased())?verify=true"))
+        ).accepted()
+        let verified = try answer.json()["verified"]
+        let exists = if case .bool(true)? = verified?["exists"]?.kind { true } else { false }
+        let policy = verified?["storagePolicy"]?.string.map { ", with \($0)" } ?? ""
+        return .done(
+            ConsolePath.channels(app),
+            notice: exists ? "Apple has the channel\(policy)." : "Apple does not have the channel.")
+    }
+
+    private func create(_ submission: Submission) async throws -> PageRoute.Answer {
+        let app = try submission.visit.app()
+        var json = JSONWriter()
+        json.object { object in
+            object.member("storagePolicy", submission.fields["storagePolicy"] ?? "")
+            if let label = submission.fields["label"] { object.member("label", label) }
+        }
+        let answer = try await submission.call(APICall("POST", APIPath.app(app, "/channels"), body: json.bytes))
+            .accepted()
+        return .done(
+            ConsolePath.channels(app),
+            notice: "Apple has made the channel \(try answer.json()["channelId"]?.string ?? "").")
+    }
+
+    private func importChannel(_ submission: Submission) async throws -> PageRoute.Answer {
+        let app = try submission.visit.app()
+        let fields = submission.fields
+        var json = JSONWriter()
+        json.object { object in
+            object.member("channelId", fields["channelId"] ?? "")
+            if let key = fields["eventKey"] { object.member("eventKey", key) }
+            if let variant = fields["variant"] { object.member("variant", variant) }
+        }
+        _ = try await submission.call(APICall("POST", APIPath.app(app, "/channels/import"), body: json.bytes))
+            .accepted()
+        return .done(
+            ConsolePath.channels(app), notice: "The channel is in the ledger, its storage policy read from Apple.")
+    }
+}

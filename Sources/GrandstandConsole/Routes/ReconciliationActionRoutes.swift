@@ -1,0 +1,49 @@
+internal import APNsWire
+internal import Grandstand
+
+/// Reconciliations that people run: each with what it will do in words, and those that nothing brings back with the key.
+struct ReconciliationActionRoutes: Sendable {
+    let apps: any AppStore
+
+    private static let base = "/apps/:bundleId/:environment/reconciliations/run/"
+
+    var routes: [PageRoute] {
+        Reconciling.allCases.filter { $0 != .look }.map { doing in
+            PageRoute(Self.base + doing.rawValue, .operate) { try await ask(doing, $0) }
+        }
+    }
+
+    var actions: [ActionRoute] {
+        Reconciling.allCases.map { doing in
+            ActionRoute(Self.base + doing.rawValue, .operate, irreversible: doing.isIrreversible) {
+                try await run(doing, $0)
+            }
+        }
+    }
+
+    private func ask(_ doing: Reconciling, _ visit: Visit) async throws -> PageRoute.Answer {
+        let app = try visit.app()
+        _ = try await apps.registered(app.bundleID)
+        return .page(
+            Question(
+                "\(doing.label)?", [doing.words],
+                facts: [
+                    Question.Fact(name: "App", value: app.bundleID.rawValue),
+                    Question.Fact(name: "Environment", value: app.environment.rawValue),
+                ], choices: [Question.Option(doing.label, isDanger: doing.isIrreversible)],
+                irreversible: doing.isIrreversible, action: ConsolePath.reconciling(app, doing),
+                back: ("Leave it", ConsolePath.reconciliations(app))))
+    }
+
+    private func run(_ doing: Reconciling, _ submission: Submission) async throws -> PageRoute.Answer {
+        let app = try submission.visit.app()
+        let answer = try await submission.call(
+            APICall("POST", APIPath.app(app, "/reconciliations"), body: doing.body)
+        ).accepted()
+        let id = try answer.json()["id"]?.string ?? ""
+        return .done(
+            ConsolePath.reconciliation(id, of: app),
+            notice: doing == .look
+                ? "It only looked: nothing was changed." : "It was carried out; see what became of each line.")
+    }
+}

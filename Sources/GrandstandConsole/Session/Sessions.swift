@@ -1,0 +1,93 @@
+internal import FoundationEssentials
+package import Grandstand
+internal import Synchronization
+
+/// A browser that is signed in.
+package struct SignedIn: Sendable {
+    package let key: APIKey
+    let session: SessionSecret
+
+    /// What only this browser has: the API seals kept answers with it.
+    package var secret: String { session.text }
+
+    init(key: APIKey, session: SessionSecret) {
+        self.key = key
+        self.session = session
+    }
+}
+
+/// Who is signed in. A session is believed for a second without asking the database again, so that many viewers of one
+/// match cost it nothing; its key is looked at every time.
+final class Sessions: Sendable {
+    private struct Seen {
+        var session: ConsoleSession
+        var until: Date
+    }
+
+    /// Sessions believed without asking; beyond that all are asked for again.
+    private static let capacity = 10_000
+    private static let belief: TimeInterval = 1
+
+    private let store: any ConsoleSessionStore
+    private let keys: any KeyDirectory
+    private let now: @Sendable () -> Date
+    private let seen = Mutex<[[UInt8]: Seen]>([:])
+
+    init(store: any ConsoleSessionStore, keys: any KeyDirectory, now: @escaping @Sendable () -> Date) {
+        self.store = store
+        self.keys = keys
+        self.now = now
+    }
+
+    func begin(_ key: APIKey) async throws -> SignedIn {
+        let secret = SessionSecret()
+        let now = now()
+        try await store.begin(ConsoleSession(id: secret.id, key: key.id, startedAt: now, usedAt: now))
+        return SignedIn(key: key, session: secret)
+    }
+
+    /// - Parameter isUse: whether a person does something: what a page's script fetches keeps no session alive.
+    /// - Throws: `unauthenticated` for a session that is over, whose key is, or that never was; `store-unavailable`.
+    func signedIn(_ text: String, isUse: Bool) async throws -> SignedIn {
+        let now = now()
+        guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now) else {
+            throw Self.over("It was ended, or is older than the server remembers.")
+        }
+        guard !session.isOver(at: now) else {
+            throw Self.over("It ends after two hours without a page, and after twelve.")
+        }
+        guard let key = try await keys.validKey(session.key) else {
+            throw Self.over("Its key was revoked, or has expired.")
+        }
+        guard key.replacedBy == nil else { throw Self.over("Its key was rotated: sign in with the new one.") }
+        if isUse, now.timeIntervalSince(session.usedAt) >= ConsoleSession.noteInterval {
+            try await store.used(session.id, at: now)
+            seen.withLock { $0[session.id]?.session.usedAt = now }
+        }
+        return SignedIn(key: key, session: secret)
+    }
+
+    /// Signs out: a copy of the cookie opens nothing then either, on another replica after a second.
+    func end(_ text: String) async throws {
+        guard let secret = SessionSecret(text) else { return }
+        try await store.end(secret.id)
+        _ = seen.withLock { $0.removeValue(forKey: secret.id) }
+    }
+
+    private func session(_ id: [UInt8], at now: Date) async throws -> ConsoleSession? {
+        if let known = seen.withLock({ $0[id] }), known.until > now { return known.session }
+        guard let session = try await store.session(id) else {
+            _ = seen.withLock { $0.removeValue(forKey: id) }
+            return nil
+        }
+        seen.withLock { seen in
+            if seen.count >= Self.capacity { seen.removeAll() }
+            seen[id] = Seen(session: session, until: now.addingTimeInterval(Self.belief))
+        }
+        return session
+    }
+
+    private static func over(_ why: String) -> Problem {
+        Problem(.unauthenticated, "This session is over. \(why)")
+    }
+}

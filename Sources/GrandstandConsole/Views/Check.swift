@@ -1,0 +1,6 @@
+/// One box of several that may be ticked.
+struct Check: Sendable {
+    let value: String
+    let hint: String
+    let isTicked: Bool
+}

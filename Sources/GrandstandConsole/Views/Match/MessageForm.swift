@@ -1,0 +1,241 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// A message as a person types it, and the API's body that it comes to. Nothing is judged here that the API judges: only
+/// what cannot be put into a body at all.
+struct MessageForm: Sendable, Equatable {
+    var isEnd = false
+    var contentState = ""
+    var alertTitle = ""
+    var alertBody = ""
+    /// The whole alert as JSON, in place of title and body.
+    var alert = ""
+    var byVariant = ""
+    /// Chosen audiences, as `AudienceChoice.value`; none: all.
+    var audiences: [String] = []
+    var priority = ""
+    var expiresIn = ""
+    var staleDate = ""
+    var dismissalDate = ""
+    var sendAt = ""
+    var relevanceScore = ""
+
+    init() {}
+
+    /// What was typed.
+    init(_ fields: FormFields) {
+        isEnd = fields["event"] == "end"
+        contentState = fields.json("contentState")
+        alertTitle = fields.text("alertTitle")
+        alertBody = fields.text("alertBody")
+        alert = fields.json("alert")
+        byVariant = fields.json("byVariant")
+        audiences = fields.all("audience")
+        priority = fields["priority"] ?? ""
+        expiresIn = fields["expiresIn"] ?? ""
+        staleDate = fields["staleDate"] ?? ""
+        dismissalDate = fields["dismissalDate"] ?? ""
+        sendAt = fields["sendAt"] ?? ""
+        relevanceScore = fields["relevanceScore"] ?? ""
+        spellAlertOut()
+    }
+
+    /// A title or body with characters that a page shows by their numbers is kept as JSON, which spells them out.
+    private mutating func spellAlertOut() {
+        guard alert.isEmpty, (alertTitle + alertBody).unicodeScalars.contains(where: HTMLText.isDeceptive) else {
+            return
+        }
+        var faults: [Fault] = []
+        alert = alertJSON(&faults).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
+        (alertTitle, alertBody) = ("", "")
+    }
+
+    /// A message to begin with: the newest one's contents, or all of one that is to be sent again.
+    init(_ request: BroadcastRequest, isWhole: Bool, now: Date) {
+        contentState = request.payload.contentState.map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
+        guard isWhole else {
+            let contents = request.byVariant.mapValues { BroadcastContent.Override(contentState: $0.contentState) }
+                .filter { $0.value.contentState != nil }
+            byVariant = BroadcastContent.text(contents).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
+            return
+        }
+        isEnd = request.payload.event == .end
+        byVariant = BroadcastContent.text(request.byVariant).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
+        read(alert: request.payload.alert)
+        audiences = (request.audiences ?? []).map(AudienceChoice.value)
+        priority = request.priority.map { String($0.rawValue) } ?? ""
+        expiresIn = request.expiresIn.map(String.init) ?? ""
+        staleDate = Self.text(request.payload.staleDate, after: now)
+        dismissalDate = Self.text(request.payload.dismissalDate, after: now)
+        relevanceScore = request.payload.relevanceScore.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// Title and body where that is all of it; else the JSON.
+    private mutating func read(alert bytes: [UInt8]?) {
+        guard let bytes else { return }
+        guard case .object(let members)? = (try? JSONValue(parsing: bytes))?.kind,
+            members.allSatisfy({ ["title", "body"].contains($0.name) && $0.value.string != nil })
+        else {
+            alert = ReadableJSON.text(bytes, maximumBytes: .max)
+            return
+        }
+        for member in members {
+            if member.name == "title" { alertTitle = member.value.string ?? "" }
+            if member.name == "body" { alertBody = member.value.string ?? "" }
+        }
+        spellAlertOut()
+    }
+
+    /// A time that is over is not said again.
+    private static func text(_ epoch: Int?, after now: Date) -> String {
+        guard let epoch, Double(epoch) > now.timeIntervalSince1970 else { return "" }
+        return RFC3339.text(Date(timeIntervalSince1970: Double(epoch)))
+    }
+
+    // MARK: The API's body
+
+    /// Something that no body can be made of.
+    struct Fault: Sendable, Equatable {
+        let field: String
+        let detail: String
+    }
+
+    /// The body of `POST /v1/events/{key}/broadcasts`, or what stands in its way.
+    func body() -> (bytes: [UInt8], faults: [Fault]) {
+        var faults: [Fault] = []
+        var json = JSONWriter()
+        json.object { object in
+            object.member("event", isEnd ? "end" : "update")
+            if let value = Self.json(contentState, "contentState", &faults) {
+                object.member("contentState", raw: value)
+            }
+            if let value = alertJSON(&faults) { object.member("alert", raw: value) }
+            if let value = Self.json(byVariant, "byVariant", &faults) { object.member("byVariant", raw: value) }
+            if !audiences.isEmpty {
+                object.name("audiences")
+                object.array(audiences) { writer, choice in writer.raw(AudienceChoice.json(choice)) }
+            }
+            if let value = Self.number(priority, "priority", &faults) { object.member("priority", raw: value) }
+            if let value = Self.number(expiresIn, "expiresIn", &faults) { object.member("expiresIn", raw: value) }
+            if !staleDate.isEmpty { object.member("staleDate", FormTime.utc(staleDate)) }
+            if !dismissalDate.isEmpty { object.member("dismissalDate", FormTime.utc(dismissalDate)) }
+            if !sendAt.isEmpty { object.member("sendAt", FormTime.utc(sendAt)) }
+            if let value = Self.number(relevanceScore, "relevanceScore", &faults) {
+                object.member("relevanceScore", raw: value)
+            }
+        }
+        return (json.bytes, faults)
+    }
+
+    private func alertJSON(_ faults: inout [Fault]) -> [UInt8]? {
+        guard alert.isEmpty else {
+            if !alertTitle.isEmpty || !alertBody.isEmpty {
+                faults.append(
+                    Fault(field: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
+            }
+            return Self.json(alert, "alert", &faults)
+        }
+        guard !alertTitle.isEmpty || !alertBody.isEmpty else { return nil }
+        var json = JSONWriter()
+        json.object { object in
+            if !alertTitle.isEmpty { object.member("title", alertTitle) }
+            if !alertBody.isEmpty { object.member("body", alertBody) }
+        }
+        return json.bytes
+    }
+
+    /// What was typed into a field for JSON; only what is none is a fault of the form.
+    private static func json(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
+        guard !text.isEmpty else { return nil }
+        do throws(Problem) {
+            return ReadableJSON.compact(try JSONValue(parsing: Array(text.utf8)))
+        } catch {
+            faults.append(Fault(field: field, detail: error.detail))
+            return nil
+        }
+    }
+
+    /// A number is not in quotes in a body.
+    private static func number(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
+        guard !text.isEmpty else { return nil }
+        guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value.kind else {
+            faults.append(
+                Fault(
+                    field: field,
+                    detail: "\(field) is \(JSONText.quoted(String(text.prefix(50)))): a number was expected."))
+            return nil
+        }
+        return value.bytes
+    }
+}
+
+extension FormFields {
+    /// JSON as it was typed, in a form that a page brings back as it is.
+    func json(_ name: String) -> String { ReadableJSON.escaped(text(name)) }
+
+    /// Text of several lines, which forms end with two characters.
+    func text(_ name: String) -> String {
+        var text = ""
+        text.unicodeScalars.append(contentsOf: (self[name] ?? "").unicodeScalars.filter { $0 != "\r" })
+        return text
+    }
+}
+
+/// Times in forms: a browser's `datetime-local` without a zone is UTC here, as its label says.
+enum FormTime {
+    /// `2026-11-21T20:45` → `2026-11-21T20:45:00Z`; anything else as it is, for the API to judge.
+    static func utc(_ text: String) -> String {
+        let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
+        switch shape {
+        case "0000-00-00T00:00", "0000-00-00 00:00": return text.replacing(" ", with: "T") + ":00Z"
+        case "0000-00-00T00:00:00", "0000-00-00 00:00:00": return text.replacing(" ", with: "T") + "Z"
+        default: return text
+        }
+    }
+
+    /// As `datetime-local` takes it, in UTC, to the second.
+    static func local(_ date: Date?) -> String { date.map { String(RFC3339.text($0).prefix(19)) } ?? "" }
+
+    /// The same of text that is a time; other text as it is.
+    static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
+}
+
+/// One audience in a form.
+struct AudienceChoice: Sendable {
+    let value: String
+    let label: String
+    let isChosen: Bool
+
+    init(_ audience: Audience, chosen: [String]) {
+        var selector = AudienceSelector(audience.id)
+        selector.isExact = true
+        value = Self.value(selector)
+        label = [audience.bundleID.rawValue, audience.environment.rawValue, audience.variant?.rawValue]
+            .compactMap(\.self).joined(separator: ", ")
+        // A selector without a variant may mean all of them.
+        isChosen =
+            chosen.contains(value) || chosen.contains(Self.value(of: audience.bundleID, audience.environment, nil))
+    }
+
+    static func value(_ selector: AudienceSelector) -> String {
+        value(of: selector.bundleID, selector.environment, selector.variant)
+    }
+
+    /// `com.example.Stadium production de`
+    private static func value(of bundleID: BundleID, _ environment: APNsEnvironment, _ variant: Variant?) -> String {
+        [bundleID.rawValue, environment.rawValue, variant?.rawValue].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// A selector of the API's, of what was chosen.
+    static func json(_ value: String) -> [UInt8] {
+        let parts = value.split(separator: " ", maxSplits: 2).map(String.init)
+        var json = JSONWriter()
+        json.object { object in
+            object.member("bundleId", parts.first ?? "")
+            object.member("environment", parts.count > 1 ? parts[1] : "")
+            if parts.count > 2 { object.member("variant", parts[2]) }
+        }
+        return json.bytes
+    }
+}

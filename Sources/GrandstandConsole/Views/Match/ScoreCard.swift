@@ -1,0 +1,82 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What a lock screen would show now, in one app and for one variant of the event: the newest content that Apple has taken.
+struct ScoreCard: Sendable, Equatable {
+    /// Whose it is: `com.example.Stadium, de`.
+    let whose: String
+    /// `nil`: the app has no template.
+    let scoreCompact: String?
+    let scoreExpanded: String?
+    /// `nil` where there is a text.
+    let scoreJSON: String?
+    /// When it was accepted here.
+    let shownSince: Moment?
+    /// What is on its way, or what is missing.
+    let scoreNote: String?
+
+    /// The most that a page shows.
+    static let limit = 12
+
+    /// - Parameters:
+    ///   - broadcasts: the newest of the event, the newest first.
+    ///   - previews: of the apps that have templates.
+    static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: AppPreview]) -> [ScoreCard] {
+        var seen: Set<String> = []
+        var cards: [ScoreCard] = []
+        for audience in event.specification.audiences where cards.count < limit {
+            let whose = [audience.bundleID.rawValue, audience.variant?.rawValue].compactMap(\.self).joined(
+                separator: ", ")
+            guard seen.insert(whose).inserted else { continue }
+            cards.append(ScoreCard(whose, audience, broadcasts, previews[audience.bundleID]))
+        }
+        return cards
+    }
+
+    private init(_ whose: String, _ audience: Audience, _ broadcasts: [Broadcast], _ preview: AppPreview?) {
+        self.whose = whose
+        let shown = broadcasts.first { $0.content(for: audience) != nil && $0.isAccepted(by: audience) }
+        let content = shown?.content(for: audience)
+        let text = preview?.shown(content)
+        scoreCompact = text?.compact
+        scoreExpanded = text?.expanded
+        scoreJSON = text == nil ? content.map { ReadableJSON.text($0) } : nil
+        shownSince = shown.map { Moment($0.acceptedAt) }
+        let coming = broadcasts.prefix { $0.id != shown?.id }.contains { $0.isOnItsWay(to: audience) }
+        if coming {
+            scoreNote = "Something newer is on its way."
+        } else {
+            scoreNote = content == nil ? "Apple has taken no content for it yet." : nil
+        }
+    }
+}
+
+extension Broadcast {
+    /// What the audience's variant gets.
+    fileprivate func content(for audience: Audience) -> [UInt8]? {
+        request?.content.payload(for: audience.variant).contentState
+    }
+
+    fileprivate func isAccepted(by audience: Audience) -> Bool {
+        deliveries.contains { $0.isFor(audience) && $0.state == .accepted }
+    }
+
+    fileprivate func isOnItsWay(to audience: Audience) -> Bool {
+        deliveries.contains { $0.isFor(audience) && !$0.state.isSettled }
+    }
+
+    /// Whether nothing of it was sent yet.
+    var isWithdrawable: Bool {
+        state == .scheduled
+            || state == .queued
+                && deliveries.allSatisfy { $0.timestamp == nil && [.waiting, .queued].contains($0.state) }
+    }
+}
+
+extension Delivery {
+    /// In whichever environment: its people see the same.
+    fileprivate func isFor(_ audience: Audience) -> Bool {
+        bundleID == audience.bundleID && variant == audience.variant
+    }
+}

@@ -1,0 +1,150 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// An app's places in one environment over time, as a drawing and as a table: what was, now, what the declared events
+/// will take, and the limit. Pure: values and a span of time in, coordinates out.
+struct QuotaPlot: Sendable {
+    /// A run of samples without a gap.
+    struct Line: Sendable {
+        /// `x,y x,y …`
+        let points: String
+    }
+
+    struct Tick: Sendable {
+        let position: Int
+        let text: String
+        /// RFC 3339, for the reader's zone; `nil` for a number of channels.
+        let iso: String?
+    }
+
+    struct Row: Sendable {
+        let at: Moment
+        let taken: String
+        let kind: String
+
+        fileprivate init(_ point: Point, _ kind: String) {
+            at = Moment(point.at)
+            taken = Wording.number(point.count)
+            self.kind = kind
+        }
+    }
+
+    /// Names the drawing's title.
+    let id: String
+    let heading: String
+    let summary: String
+    let width = QuotaPlot.width
+    let height = QuotaPlot.height
+    let left = QuotaPlot.left
+    let right = QuotaPlot.width - 8
+    let bottom = QuotaPlot.height - 24
+    let history: [Line]
+    let forecast: Line
+    let nowX: Int
+    /// `nil`: so far above that it would make the rest flat; the heading says it.
+    let limitY: Int?
+    let limitText: String
+    let valueTicks: [Tick]
+    let timeTicks: [Tick]
+    let rows: [Row]
+
+    private static let width = 720
+    private static let height = 220
+    private static let left = 48
+    private static let top = 12
+
+    /// - Parameters:
+    ///   - samples: of the app and environment, the oldest first.
+    ///   - step: seconds between two of them; what is farther apart is a gap.
+    ///   - span: seconds shown before `now`, and after.
+    init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
+        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
+        let taken = quota.used + quota.reserved
+        let to = now.addingTimeInterval(span)
+        let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
+        let coming: [Point] =
+            [(at: now, count: taken)]
+            + quota.course.filter { $0.at > now && $0.at <= to }.map { (at: $0.at, count: $0.count) }
+        let most = max(1, (past + coming).map(\.count).max() ?? 1)
+        let limit = quota.capacity
+        let isLimitNear = limit <= 4 * most
+        let top = Self.roundUp(Int(Double(isLimitNear ? max(limit, most) : most) * 1.1) + 1)
+        func x(_ date: Date) -> Int {
+            let share = (date.timeIntervalSince(now) + span) / (2 * span)
+            return Self.left + Int(share * Double(Self.width - 8 - Self.left))
+        }
+        func y(_ count: Int) -> Int {
+            let room = Self.height - 24 - Self.top
+            return Self.height - 24 - Int(Double(count) / Double(top) * Double(room))
+        }
+        id = "plot-\(app.environment.rawValue)-\(app.bundleID.topic)"
+        heading = "\(app.bundleID), \(app.environment.rawValue)"
+        limitText = Wording.number(limit)
+        limitY = isLimitNear ? y(limit) : nil
+        nowX = x(now)
+        history = Self.runs(past, gap: Double(step) * 1.5).map { run in
+            Line(points: run.map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " "))
+        }
+        forecast = Line(
+            points: Self.stairs(coming, until: to).map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " "))
+        valueTicks = [0, top / 2, top].map { Tick(position: y($0), text: Wording.number($0), iso: nil) }
+        timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
+            let at = now.addingTimeInterval(share * span)
+            return Tick(position: x(at), text: Self.label(at, span: span), iso: RFC3339.text(at))
+        }
+        let exceeds = quota.forecast.exceedsAt.map { " The limit is exceeded at \(Moment($0).text)." } ?? ""
+        summary =
+            "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the most to come is "
+            + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text).\(exceeds)"
+        let was = Self.thinned(samples.map { (at: $0.at, count: $0.peak) }).map { Row($0, "was") }
+        let foreseen = Self.thinned(Array(coming.dropFirst())).map { Row($0, "foreseen") }
+        rows = was + [Row((at: now, count: taken), "now")] + foreseen
+    }
+
+    fileprivate typealias Point = (at: Date, count: Int)
+
+    /// What is missing stays missing: no line is drawn over it.
+    private static func runs(_ points: [Point], gap: Double) -> [[Point]] {
+        var runs: [[Point]] = []
+        for point in points {
+            if let last = runs.last?.last, point.at.timeIntervalSince(last.at) <= gap {
+                runs[runs.count - 1].append(point)
+            } else {
+                runs.append([point])
+            }
+        }
+        return runs
+    }
+
+    /// A count holds until the next one.
+    private static func stairs(_ points: [Point], until end: Date) -> [Point] {
+        var stairs: [Point] = []
+        for point in points {
+            if let last = stairs.last { stairs.append((at: point.at, count: last.count)) }
+            stairs.append(point)
+        }
+        if let last = stairs.last { stairs.append((at: end, count: last.count)) }
+        return stairs
+    }
+
+    /// Some of them, evenly, for a table that is read aloud.
+    private static func thinned(_ points: [Point]) -> [Point] {
+        let stride = max(1, (points.count + 23) / 24)
+        return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
+    }
+
+    /// 1, 2 or 5 times a power of ten, and never an odd number: the half is a label, too.
+    private static func roundUp(_ value: Int) -> Int {
+        var unit = 1
+        while unit * 10 < value { unit *= 10 }
+        let rounded = [1, 2, 4, 6, 8, 10].map { $0 * unit }.first { $0 >= value } ?? 10 * unit
+        return max(2, rounded)
+    }
+
+    /// `20:45` within a day, else `11-21`; UTC.
+    private static func label(_ date: Date, span: TimeInterval) -> String {
+        let text = RFC3339.text(date)
+        return span <= 86_400 ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))
+    }
+}

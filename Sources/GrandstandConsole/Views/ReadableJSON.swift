@@ -1,0 +1,98 @@
+internal import Grandstand
+
+/// JSON as people read it: a member a line. Names, strings and numbers stay as they were written.
+enum ReadableJSON {
+    /// - Returns: text that is no JSON as it is; what is longer than `maximumBytes` is cut.
+    static func text(_ bytes: [UInt8], maximumBytes: Int = 20_000) -> String {
+        guard let value = try? JSONValue(parsing: bytes, maximumValues: .max) else {
+            return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))
+        }
+        var text: [UInt8] = []
+        write(value, 0, to: &text, upTo: maximumBytes)
+        let isCut = text.count > maximumBytes
+        return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
+    }
+
+    /// JSON text in which what hides or turns the text around it is spelled out, `\\u202e`: it means the same, and a form
+    /// brings it back unchanged.
+    static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return json }
+        var text = ""
+        for scalar in json.unicodeScalars where scalar != "\r" {
+            if HTMLText.isDeceptive(scalar), scalar.value <= 0xFFFF {
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    /// Without white space between its parts: a form's lines and indents do not count against what Apple takes.
+    static func compact(_ value: JSONValue) -> [UInt8] {
+        var text: [UInt8] = []
+        compact(value, to: &text)
+        return text
+    }
+
+    private static func compact(_ value: JSONValue, to text: inout [UInt8]) {
+        switch value.kind {
+        case .array(let elements):
+            text.append(UInt8(ascii: "["))
+            for (place, element) in elements.enumerated() {
+                if place > 0 { text.append(UInt8(ascii: ",")) }
+                compact(element, to: &text)
+            }
+            text.append(UInt8(ascii: "]"))
+        case .object(let members):
+            text.append(UInt8(ascii: "{"))
+            for (place, member) in members.enumerated() {
+                if place > 0 { text.append(UInt8(ascii: ",")) }
+                text += "\(JSONText.quoted(member.name)):".utf8
+                compact(member.value, to: &text)
+            }
+            text.append(UInt8(ascii: "}"))
+        default: text += value.source
+        }
+    }
+
+    private static func write(_ value: JSONValue, _ depth: Int, to text: inout [UInt8], upTo limit: Int) {
+        guard text.count <= limit else { return }
+        switch value.kind {
+        case .array(let elements) where elements.contains(where: \.isNested):
+            write(elements.map { (nil, $0) }, "[", "]", depth, to: &text, upTo: limit)
+        case .object(let members) where !members.isEmpty:
+            write(members.map { ($0.name, $0.value) }, "{", "}", depth, to: &text, upTo: limit)
+        default: text += value.source
+        }
+    }
+
+    private static func write(
+        _ members: [(name: String?, value: JSONValue)], _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ depth: Int,
+        to text: inout [UInt8], upTo limit: Int
+    ) {
+        let indent = Array(repeating: UInt8(ascii: " "), count: 2 * depth)
+        text.append(UInt8(ascii: open))
+        for (place, member) in members.enumerated() where text.count <= limit {
+            text += place == 0 ? "\n".utf8 : ",\n".utf8
+            text += indent + "  ".utf8
+            if let name = member.name { text += "\(JSONText.quoted(name)): ".utf8 }
+            write(member.value, depth + 1, to: &text, upTo: limit)
+        }
+        text += "\n".utf8
+        text += indent
+        text.append(UInt8(ascii: close))
+    }
+}
+
+extension JSONValue {
+    /// Whether there is something in it that has a line of its own.
+    fileprivate var isNested: Bool {
+        switch kind {
+        case .array(let elements): !elements.isEmpty
+        case .object(let members): !members.isEmpty
+        default: false
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// An event as a person types it, and the API's body that it comes to.
+struct EventForm: Sendable, Equatable {
+    var key = ""
+    var name = ""
+    var kind = ""
+    var startsAt = ""
+    var endsAt = ""
+    var channelsOpenBefore = ""
+    var topics = ""
+    /// `com.example.Stadium production mostRecentMessageStored [VARIANT]`, a line each.
+    var audiences = ""
+    /// Further members as a JSON object: `start`, `defaults`, `metadata`.
+    var more = ""
+
+    init() {}
+
+    init(_ fields: FormFields) {
+        key = fields["key"] ?? ""
+        name = fields["name"] ?? ""
+        kind = fields["kind"] ?? ""
+        startsAt = fields["startsAt"] ?? ""
+        endsAt = fields["endsAt"] ?? ""
+        channelsOpenBefore = fields["channelsOpenBefore"] ?? ""
+        topics = fields["topics"] ?? ""
+        audiences = fields.text("audiences")
+        more = fields.json("more")
+    }
+
+    /// The body of `PUT /v1/events/{key}`, or what stands in its way.
+    func body() -> (bytes: [UInt8], faults: [MessageForm.Fault]) {
+        var faults: [MessageForm.Fault] = []
+        var json = JSONWriter()
+        json.object { object in
+            object.member("name", name)
+            if !kind.isEmpty { object.member("kind", kind) }
+            if !startsAt.isEmpty { object.member("startsAt", FormTime.utc(startsAt)) }
+            if !endsAt.isEmpty { object.member("endsAt", FormTime.utc(endsAt)) }
+            if !channelsOpenBefore.isEmpty {
+                if let hours = Double(channelsOpenBefore), hours >= 0, hours < 10_000 {
+                    object.member("channelsOpenBefore", Int((hours * 3_600).rounded()))
+                } else {
+                    faults.append(.init(field: "channelsOpenBefore", detail: "A number of hours was expected."))
+                }
+            }
+            let topics = topics.split { $0 == "," || $0.isWhitespace }.map(String.init)
+            if !topics.isEmpty { object.member("topics", topics) }
+            object.name("audiences")
+            object.array(audienceLines(&faults)) { writer, audience in writer.raw(audience) }
+            for (name, value) in further(&faults) {
+                object.name(dynamic: name)
+                object.raw(value)
+            }
+        }
+        return (json.bytes, faults)
+    }
+
+    private func audienceLines(_ faults: inout [MessageForm.Fault]) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        for line in audiences.split(whereSeparator: \.isNewline) {
+            let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard (3...4).contains(words.count) else {
+                if !words.isEmpty {
+                    faults.append(
+                        .init(
+                            field: "audiences",
+                            detail:
+                                "“\(line.prefix(100))” should be an app, an environment, a storage policy and, if it "
+                                + "has one, a variant."))
+                }
+                continue
+            }
+            var json = JSONWriter()
+            json.object { object in
+                object.member("bundleId", words[0])
+                object.member("environment", words[1])
+                object.member("storagePolicy", words[2])
+                if words.count > 3 { object.member("variant", words[3]) }
+            }
+            lines.append(json.bytes)
+        }
+        return lines
+    }
+
+    private func further(_ faults: inout [MessageForm.Fault]) -> [(String, [UInt8])] {
+        guard !more.isEmpty else { return [] }
+        do throws(Problem) {
+            let value = try JSONValue(parsing: Array(more.utf8))
+            guard case .object(let members) = value.kind else {
+                faults.append(.init(field: "more", detail: "An object was expected, not \(value.kindName)."))
+                return []
+            }
+            let said: Set = ["name", "kind", "startsAt", "endsAt", "channelsOpenBefore", "topics", "audiences"]
+            for member in members where said.contains(member.name) {
+                faults.append(.init(field: "more", detail: "\(member.name) has a field of its own above."))
+            }
+            return members.filter { !said.contains($0.name) }.map { ($0.name, $0.value.bytes) }
+        } catch {
+            faults.append(.init(field: "more", detail: error.detail))
+            return []
+        }
+    }
+}

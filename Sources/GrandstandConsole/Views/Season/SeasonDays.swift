@@ -1,0 +1,137 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Events by day, and the places that they take. Days are UTC's, for they are the same for everybody who looks.
+struct SeasonDays: Sendable {
+    struct Day: Sendable, Equatable {
+        /// `2026-11-28`
+        let date: String
+        let weekday: String
+        let isToday: Bool
+        var events: [SeasonEvent]
+        /// The most that are taken at once by the events that are shown, for each app and environment.
+        var places: [DayPlaces]
+    }
+
+    let days: [Day]
+
+    /// - Parameters:
+    ///   - events: those that begin from two days before `first` on: yesterday's still hold places.
+    ///   - capacities: places there are, for apps whose quota is known.
+    init(
+        _ events: [Event], first: Date, count: Int, capacities: [AppEnvironment: Int], tenure: ChannelTenure, now: Date
+    ) {
+        let first = Self.midnight(first)
+        var days = (0..<count).map { place in
+            let date = first.addingTimeInterval(Double(place) * Self.day)
+            return Day(
+                date: String(RFC3339.text(date).prefix(10)), weekday: Self.weekday(date),
+                isToday: date == Self.midnight(now), events: [], places: [])
+        }
+        var taken: [AppEnvironment: [Int]] = [:]
+        for event in events {
+            let specification = event.specification
+            if let startsAt = specification.startsAt, let place = Self.place(startsAt, first, count) {
+                days[place].events.append(SeasonEvent(event))
+            }
+            for (audience, channel) in zip(specification.audiences, event.channels) where audience.delivery == .channel
+            {
+                guard let span = Self.span(event, audience, channel, tenure, now) else { continue }
+                let from = max(0, Self.index(span.lowerBound, first))
+                let to = min(count - 1, Self.index(span.upperBound, first))
+                guard from <= to else { continue }
+                for place in from...to { taken[audience.app, default: Array(repeating: 0, count: count)][place] += 1 }
+            }
+        }
+        let apps = taken.keys.sorted {
+            ($0.bundleID.rawValue, $0.environment.rawValue) < ($1.bundleID.rawValue, $1.environment.rawValue)
+        }
+        for place in days.indices {
+            days[place].events.sort { ($0.startsAt.iso, $0.key) < ($1.startsAt.iso, $1.key) }
+            days[place].places = apps.compactMap { app in
+                let taken = taken[app]?[place] ?? 0
+                return taken == 0 ? nil : DayPlaces(app, taken: taken, capacity: capacities[app])
+            }
+        }
+        self.days = days
+    }
+
+    private static let day: TimeInterval = 86_400
+
+    static func midnight(_ date: Date) -> Date {
+        Date(timeIntervalSince1970: (date.timeIntervalSince1970 / day).rounded(.down) * day)
+    }
+
+    private static func index(_ date: Date, _ first: Date) -> Int {
+        Int((date.timeIntervalSince(first) / day).rounded(.down))
+    }
+
+    private static func place(_ date: Date, _ first: Date, _ count: Int) -> Int? {
+        let index = index(date, first)
+        return (0..<count).contains(index) ? index : nil
+    }
+
+    /// When an audience's channel holds its place; `nil`: it holds none any more.
+    private static func span(
+        _ event: Event, _ audience: Audience, _ channel: Audience.ChannelStatus, _ tenure: ChannelTenure, _ now: Date
+    ) -> ClosedRange<Date>? {
+        let specification = event.specification
+        guard channel.state != .deleted, channel.state != .none else { return nil }
+        // What is over and has no channel will get none.
+        if event.state.isOver, channel.state != .active, channel.state != .retiring { return nil }
+        let course = ChannelTenure.Course(
+            createdAt: event.createdAt, channelsOpenAt: specification.opensAt, startsAt: specification.startsAt,
+            endsAt: specification.endsAt, overAt: event.state.isOver ? event.updatedAt : nil)
+        let opensAt = specification.opensAt ?? event.createdAt
+        let frees = tenure.frees(course, storagePolicy: audience.storagePolicy, now: now)
+        return opensAt <= frees ? opensAt...frees : nil
+    }
+
+    private static func weekday(_ date: Date) -> String {
+        let names = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
+        let index = Int((date.timeIntervalSince1970 / day).rounded(.down)) % 7
+        return names[(index + 7) % 7]
+    }
+}
+
+/// One event of a day.
+struct SeasonEvent: Sendable, Equatable {
+    let key: String
+    let href: String
+    let name: String
+    let state: String
+    let startsAt: Moment
+    /// `2 places` of channels; tokens take none.
+    let placesText: String
+    let channelsText: String
+
+    init(_ event: Event) {
+        let specification = event.specification
+        key = specification.key.rawValue
+        href = ConsolePath.event(specification.key)
+        name = specification.name
+        state = event.state.rawValue
+        startsAt = Moment(specification.startsAt ?? event.createdAt)
+        placesText = Wording.count(specification.audiences.count { $0.delivery == .channel }, "place")
+        channelsText = Wording.tally(event.channels.map(\.state.rawValue))
+    }
+}
+
+/// Places of one app on one day.
+struct DayPlaces: Sendable, Equatable {
+    let app: String
+    /// `12 of 10,000`
+    let text: String
+    /// The level's word from 80 % of the limit on.
+    let placesWarning: String?
+
+    init(_ app: AppEnvironment, taken: Int, capacity: Int?) {
+        self.app = "\(app.bundleID), \(app.environment.rawValue)"
+        text = Wording.number(taken) + (capacity.map { " of \(Wording.number($0))" } ?? "")
+        placesWarning =
+            capacity.flatMap { limit in
+                taken > limit ? "more than there are" : taken * 100 >= limit * 80 ? "nearly all" : nil
+            }
+    }
+}

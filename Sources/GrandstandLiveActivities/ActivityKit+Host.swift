@@ -1,0 +1,172 @@
+#if canImport(ActivityKit)
+    public import ActivityKit
+    internal import Foundation
+
+    /// A type of attributes that an app registers, and how its activities tell their event.
+    public struct ActivityType: Sendable {
+        let name: String
+        let startToken: @Sendable () -> Data?
+        let activities: @Sendable () -> [ActivitySnapshot]
+        let watch: @Sendable (AsyncStream<HostEvent>.Continuation) async -> Void
+        let start: @Sendable (WantedStart, ActivityDelivery, Data?) throws -> ActivitySnapshot
+
+        /// A type of attributes.
+        ///
+        /// - Parameters:
+        ///   - eventKey: which event an activity shows. Organisers put it into a start's `attributes`, so that the app can
+        ///     tell of an activity that a push started.
+        ///   - timestamp: `aps.timestamp` of the message that brought this content, where the content says it: then the app
+        ///     sends receipts if the server asks for them. ActivityKit itself does not tell.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
+            timestamp: @escaping @Sendable (Attributes.ContentState) -> Int? = { _ in nil }
+        ) where Attributes.ContentState: Sendable {
+            let kind = ActivityKind<Attributes>(eventKey: eventKey, timestamp: timestamp)
+            name = ActivityKind<Attributes>.name
+            startToken = { kind.startToken }
+            activities = { Activity<Attributes>.activities.map { kind.snapshot($0) } }
+            watch = { await kind.watch($0) }
+            start = { try kind.start($0, by: $1, contentState: $2) }
+        }
+    }
+
+    /// ActivityKit with one type of attributes.
+    struct ActivityKind<Attributes: ActivityAttributes & Sendable>: Sendable where Attributes.ContentState: Sendable {
+        let eventKey: @Sendable (Attributes) -> String
+        let timestamp: @Sendable (Attributes.ContentState) -> Int?
+
+        /// As Apple expects it in `attributes-type`.
+        static var name: String { String(describing: Attributes.self) }
+
+        var startToken: Data? {
+            guard #available(iOS 17.2, *) else { return nil }
+            return Activity<Attributes>.pushToStartToken
+        }
+
+        func snapshot(_ activity: Activity<Attributes>) -> ActivitySnapshot {
+            ActivitySnapshot(
+                id: activity.id, attributesType: Self.name, eventKey: eventKey(activity.attributes),
+                state: ActivityPhase(activity.activityState), updateToken: activity.pushToken?.hex)
+        }
+
+        /// Follows start tokens, and every activity there is or comes.
+        func watch(_ events: AsyncStream<HostEvent>.Continuation) async {
+            await withTaskGroup { group in
+                if #available(iOS 17.2, *) {
+                    group.addTask {
+                        for await token in Activity<Attributes>.pushToStartTokenUpdates {
+                            events.yield(.startToken(type: Self.name, token: token.hex))
+                        }
+                    }
+                }
+                var followed: Set<String> = []
+                // Those that are there are not all repeated by the stream.
+                let there = Activity<Attributes>.activities.map(\.id)
+                for id in there where followed.insert(id).inserted { follow(id, events, &group) }
+                for await activity in Activity<Attributes>.activityUpdates {
+                    let id = activity.id
+                    events.yield(.activity(snapshot(activity)))
+                    if followed.insert(id).inserted { follow(id, events, &group) }
+                }
+            }
+        }
+
+        /// Follows one activity. An `Activity` may not cross tasks, so each task finds it by its ID.
+        private func follow(
+            _ id: String, _ events: AsyncStream<HostEvent>.Continuation, _ group: inout TaskGroup<Void>
+        ) {
+            group.addTask {
+                guard let activity = find(id) else { return }
+                for await _ in activity.activityStateUpdates { events.yield(.activity(snapshot(activity))) }
+            }
+            group.addTask {
+                guard let activity = find(id) else { return }
+                for await _ in activity.pushTokenUpdates { events.yield(.activity(snapshot(activity))) }
+            }
+            group.addTask {
+                guard let activity = find(id) else { return }
+                for await content in activity.contentUpdates {
+                    guard let timestamp = timestamp(content.state) else { continue }
+                    events.yield(
+                        .shown(eventKey: eventKey(activity.attributes), timestamp: timestamp, at: Date()))
+                }
+            }
+        }
+
+        private func find(_ id: String) -> Activity<Attributes>? {
+            Activity<Attributes>.activities.first { $0.id == id }
+        }
+
+        func start(
+            _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
+        ) throws -> ActivitySnapshot {
+            let decoder = JSONDecoder()
+            let attributes = try decoder.decode(Attributes.self, from: wanted.attributes)
+            // The server's content may be of a newer version of the app; what the app itself wanted to show is not.
+            let newest = contentState.flatMap { try? decoder.decode(Attributes.ContentState.self, from: $0) }
+            let state = try newest ?? decoder.decode(Attributes.ContentState.self, from: wanted.contentState)
+            let content = ActivityContent(
+                state: state, staleDate: nil, relevanceScore: wanted.relevanceScore ?? 0)
+            do {
+                return snapshot(try request(attributes, content, wanted, PushType(delivery)))
+            } catch let error as ActivityAuthorizationError {
+                throw StartRefusal(error)
+            }
+        }
+
+        private func request(
+            _ attributes: Attributes, _ content: ActivityContent<Attributes.ContentState>, _ wanted: WantedStart,
+            _ pushType: PushType
+        ) throws -> Activity<Attributes> {
+            guard let startsAt = wanted.startsAt, startsAt > Date() else {
+                return try Activity.request(attributes: attributes, content: content, pushType: pushType)
+            }
+            guard #available(iOS 26, *) else { throw StartRefusal.notInFront }
+            let alert = wanted.alert ?? StartAlert(title: "", body: "")
+            return try Activity.request(
+                attributes: attributes, content: content, pushType: pushType, style: .standard,
+                alertConfiguration: AlertConfiguration(
+                    title: LocalizedStringResource(stringLiteral: alert.title),
+                    body: LocalizedStringResource(stringLiteral: alert.body), sound: .default),
+                start: startsAt)
+        }
+    }
+
+    extension PushType {
+        /// A channel is only asked for where there are some: `ActivityKitHost` says whether.
+        fileprivate init(_ delivery: ActivityDelivery) {
+            switch delivery {
+            case .token: self = .token
+            case .channel(let id):
+                if #available(iOS 18, *) { self = .channel(id) } else { self = .token }
+            }
+        }
+    }
+
+    extension ActivityPhase {
+        init(_ state: ActivityState) {
+            switch state {
+            case .active: self = .active
+            case .stale: self = .stale
+            case .ended: self = .ended
+            case .dismissed: self = .dismissed
+            case .pending: self = .pending
+            @unknown default: self = .active
+            }
+        }
+    }
+
+    extension StartRefusal {
+        init(_ error: ActivityAuthorizationError) {
+            switch error {
+            case .visibility: self = .notInFront
+            case .denied: self = .disabled
+            default: self = .impossible(error.localizedDescription)
+            }
+        }
+    }
+
+    extension Data {
+        var hex: String { map { String(format: "%02x", $0) }.joined() }
+    }
+#endif

@@ -1,0 +1,157 @@
+#if canImport(ActivityKit)
+    public import ActivityKit
+    public import Foundation
+    internal import GrandstandClient
+
+    extension LiveActivities {
+        /// The Live Activities of this app. Make one at launch, and call ``start()``.
+        ///
+        /// - Parameters:
+        ///   - server: the server's base URL.
+        ///   - key: a key of the scope `device` for this app; it ships in the app.
+        ///   - types: the app's types of attributes.
+        ///   - bundle: the app's.
+        ///   - environment: left out, it is found; see ``PushEnvironment``.
+        /// - Throws: `PushEnvironmentError` for an app that is signed without push notifications.
+        public init(
+            server: URL, key: String, types: [ActivityType], bundle: Bundle = .main,
+            environment: PushEnvironment? = nil
+        ) throws {
+            let environment = try environment ?? .of(bundle)
+            let bundleID = bundle.bundleIdentifier ?? ""
+            let folder = try FileManager.default.url(
+                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+            self.init(
+                host: ActivityKitHost(types: types, bundle: bundle),
+                server: GrandstandServer(
+                    client: GrandstandClient(server: server, key: key, retry: .never, cache: .standard),
+                    app: .init(bundleID, .init(rawValue: environment.rawValue))),
+                store: RecordStore(file: folder.appending(path: "Grandstand/\(environment.rawValue).json")),
+                credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: SystemTime())
+        }
+
+        /// Shows an activity: on its event's channel where the system has channels and the event has one, else with a
+        /// token of its own. Call it while the app is in front.
+        ///
+        /// - Parameters:
+        ///   - attributes: of a type that the app registered.
+        ///   - event: the organiser's key of the event.
+        ///   - state: what to show unless the server knows newer.
+        /// - Throws: `LiveActivitiesError`, where it will not be shown later either; `EncodingError`.
+        @discardableResult
+        public func show<Attributes: ActivityAttributes>(
+            _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double? = nil
+        ) async throws -> ShowResult {
+            try await show(
+                WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore))
+        }
+
+        /// Shows an activity from a date on. From iOS 26 on the system does it; before, it is shown when the app is in
+        /// front after that date, or by the organiser's start to whoever follows.
+        ///
+        /// - Parameter alert: what people are told when it appears.
+        /// - Throws: as `show`.
+        @discardableResult
+        public func schedule<Attributes: ActivityAttributes>(
+            _ attributes: Attributes, event: String, state: Attributes.ContentState, at date: Date, alert: StartAlert,
+            relevanceScore: Double? = nil
+        ) async throws -> ShowResult {
+            var wanted = try WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore)
+            wanted.startsAt = date
+            wanted.alert = alert
+            return try await show(wanted)
+        }
+    }
+
+    extension WantedStart {
+        fileprivate init<Attributes: ActivityAttributes>(
+            _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double?
+        ) throws {
+            let encoder = JSONEncoder()
+            self.init(
+                eventKey: event, attributesType: String(describing: Attributes.self),
+                attributes: try encoder.encode(attributes), contentState: try encoder.encode(state),
+                relevanceScore: relevanceScore)
+        }
+    }
+
+    /// ActivityKit as the host of an app's activities.
+    struct ActivityKitHost: ActivityHost {
+        let types: [ActivityType]
+        private let appVersion: String?
+
+        init(types: [ActivityType], bundle: Bundle) {
+            self.types = types
+            appVersion = bundle.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        }
+
+        func condition() async -> HostCondition {
+            let system = ProcessInfo.processInfo.operatingSystemVersion
+            let permissions = ActivityAuthorizationInfo()
+            var hasChannels = false
+            if #available(iOS 18, *) { hasChannels = true }
+            var schedules = false
+            if #available(iOS 26, *) { schedules = true }
+            var condition = HostCondition(
+                systemVersion: "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)",
+                appVersion: appVersion, locale: Locale.preferredLanguages.first,
+                timeZone: TimeZone.current.identifier, liveActivitiesEnabled: permissions.areActivitiesEnabled,
+                frequentPushesEnabled: permissions.frequentPushesEnabled, hasChannels: hasChannels,
+                schedules: schedules,
+                types: Set(types.map(\.name)))
+            for type in types {
+                condition.startTokens[type.name] = type.startToken()?.hex
+                condition.activities += type.activities()
+            }
+            return condition
+        }
+
+        func events() -> AsyncStream<HostEvent> {
+            let (stream, events) = AsyncStream.makeStream(of: HostEvent.self)
+            let types = types
+            let watching = Task {
+                await withTaskGroup { group in
+                    for type in types { group.addTask { await type.watch(events) } }
+                    group.addTask {
+                        let permissions = ActivityAuthorizationInfo()
+                        for await _ in permissions.activityEnablementUpdates { events.yield(.permissionsChanged) }
+                    }
+                    group.addTask {
+                        let permissions = ActivityAuthorizationInfo()
+                        for await _ in permissions.frequentPushEnablementUpdates {
+                            events.yield(.permissionsChanged)
+                        }
+                    }
+                }
+            }
+            // By its name, so that no UIKit is linked, and an extension may use this, too.
+            let front = NotificationCenter.default.addObserver(
+                forName: Notification.Name("UIApplicationDidBecomeActiveNotification"), object: nil, queue: nil
+            ) { _ in events.yield(.cameToFront) }
+            let observer = Observer(front)
+            events.onTermination = { _ in
+                watching.cancel()
+                observer.remove()
+            }
+            return stream
+        }
+
+        func start(
+            _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
+        ) async throws -> ActivitySnapshot {
+            guard let type = types.first(where: { $0.name == wanted.attributesType }) else {
+                throw StartRefusal.impossible("\(wanted.attributesType) is not registered")
+            }
+            return try type.start(wanted, delivery, contentState)
+        }
+
+        /// Foundation's token of an observation; it is only ever handed back.
+        private struct Observer: @unchecked Sendable {
+            private let token: any NSObjectProtocol
+
+            init(_ token: any NSObjectProtocol) { self.token = token }
+
+            func remove() { NotificationCenter.default.removeObserver(token) }
+        }
+    }
+#endif

@@ -1,0 +1,165 @@
+internal import Foundation
+
+/// The loop: one thing at a time, then it sleeps until something changes or is due.
+extension LiveActivities {
+    /// Something may be to do.
+    func wake() {
+        isWoken = true
+        wakeUp?.resume()
+        wakeUp = nil
+    }
+
+    /// Asks the system for everything and takes it in. One after the other, so that no older answer follows a newer one.
+    func look() async {
+        let look = Task { [looking] in
+            await looking?.value
+            await self.lookOnce()
+        }
+        looking = look
+        await look.value
+    }
+
+    private func lookOnce() async {
+        let condition = await host.condition()
+        self.condition = condition
+        try? update { record in
+            record.say { facts in
+                facts.systemVersion = condition.systemVersion
+                facts.appVersion = condition.appVersion
+                facts.locale = condition.locale
+                facts.timeZone = condition.timeZone
+                facts.liveActivitiesEnabled = condition.liveActivitiesEnabled
+                facts.frequentPushesEnabled = condition.frequentPushesEnabled
+                // A type that the app has no more starts nothing; a token that the system has not given yet may be known.
+                facts.startTokens = facts.startTokens.filter { condition.types.contains($0.key) }
+                    .merging(condition.startTokens) { $1 }
+            }
+            record.see(all: condition.activities, of: condition.types)
+            record.clearDoubts()
+        }
+        lockBackoff.hurry()
+        courier.hurry(at: time.now)
+        for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
+        wake()
+    }
+
+    /// Takes in what changed on the device.
+    func take(_ event: HostEvent) {
+        switch event {
+        case .cameToFront, .permissionsChanged:
+            // What an event says may be older than what was read since.
+            Task { await look() }
+            return
+        case .startToken(let type, let token):
+            try? update { $0.say { $0.startTokens[type] = token } }
+        case .activity(let snapshot):
+            try? update { $0.see(snapshot) }
+        case .shown(let eventKey, let timestamp, let date):
+            guard record.isSampled else { return }
+            try? update { $0.note(ShownMessage(eventKey: eventKey, timestamp: timestamp, shownAt: date)) }
+        }
+        wake()
+    }
+
+    /// Does the next thing, or waits until there is one.
+    func step() async {
+        isWoken = false
+        // Who was forgotten needs no name until they come back.
+        guard !record.isGone else { return await rest(until: nil) }
+        guard let credential = identify() else { return await rest(until: lockBackoff.notBefore) }
+        if let wanted = dueStart() {
+            _ = await attempt(wanted).value
+            return
+        }
+        switch courier.next(record, at: time.now) {
+        case .send(let request):
+            try? update { courier.depart(request, &$0) }
+            let outcome = await server.perform(request, as: credential)
+            settle(request, outcome, by: credential)
+        case .wait(let until):
+            await rest(until: min(until, nextStart ?? until))
+        case .idle:
+            await rest(until: nextStart)
+        }
+    }
+
+    /// Who this installation is; draws its credential at the first time.
+    ///
+    /// - Returns: `nil` while nobody can tell.
+    private func identify() -> InstallationCredential? {
+        if let credential { return credential }
+        guard lockBackoff.notBefore <= time.now else { return nil }
+        do {
+            let kept = try credentials.load() ?? credentials.keep(.draw(), insteadOf: nil)
+            try update { $0.move(to: kept.installation) }
+            credential = kept
+            credentialLock = nil
+            lockBackoff.succeed()
+            return kept
+        } catch {
+            credentialLock = "\(error)"
+            lockBackoff.fail(at: time.now, jitter: time.jitter())
+            publish()
+            return nil
+        }
+    }
+
+    private func settle(
+        _ request: DeviceRequest, _ outcome: DeviceOutcome, by credential: InstallationCredential
+    ) {
+        let now = time.now
+        let jitter = time.jitter()
+        var courier = courier
+        let consequence = try? update { courier.settle(request, outcome, &$0, at: now, jitter: jitter) }
+        // A record that cannot be written now is asked about again: requests may be repeated.
+        guard let consequence else { return }
+        self.courier = courier
+        switch consequence {
+        case .none: break
+        case .renewIdentity: renew(credential)
+        case .forgotten: vanish()
+        }
+        publish()
+    }
+
+    /// Another secret was registered under this name: takes a new name, and says everything anew.
+    private func renew(_ refused: InstallationCredential) {
+        guard let kept = try? credentials.keep(.draw(), insteadOf: refused) else { return }
+        credential = kept
+        try? update { $0.rename(to: kept.installation) }
+    }
+
+    /// The server has forgotten the installation; so does the phone.
+    private func vanish() {
+        // The record first: a credential that outlives it is only a name that nobody knows.
+        try? update {
+            $0 = DeviceRecord()
+            $0.isGone = true
+        }
+        try? credentials.remove()
+        credential = nil
+        courier = Courier()
+    }
+
+    /// Sleeps until it is woken, or until then.
+    private func rest(until: Duration?) async {
+        publish()
+        for flush in flushes { flush.resume() }
+        flushes = []
+        guard !isWoken, !Task.isCancelled else { return }
+        let alarm = until.map { until in
+            Task { [weak self, time] in
+                await time.sleep(until: until)
+                if !Task.isCancelled { await self?.wake() }
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if isWoken || Task.isCancelled { continuation.resume() } else { wakeUp = continuation }
+            }
+        } onCancel: {
+            Task { await self.wake() }
+        }
+        alarm?.cancel()
+    }
+}

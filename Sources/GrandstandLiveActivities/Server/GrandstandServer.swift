@@ -1,0 +1,96 @@
+internal import Foundation
+package import GrandstandClient
+
+/// The server over HTTP, for one app in one environment. Each request is made once: when it is repeated, `Courier` says,
+/// who knows whether it still says what is so.
+package struct GrandstandServer: DeviceServer {
+    private let client: GrandstandClient
+    private let app: GrandstandClient.AppEnvironment
+
+    /// - Parameter client: makes no request twice by itself (`RetryPolicy.never`).
+    package init(client: GrandstandClient, app: GrandstandClient.AppEnvironment) {
+        self.client = client
+        self.app = app
+    }
+
+    package func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
+        let identity = GrandstandClient.InstallationIdentity(
+            app: app, installationId: credential.installation.uuidString.lowercased(), secret: credential.secret)
+        do {
+            let answer =
+                switch request {
+                case .register(let sequence, let facts):
+                    try await client.exchange(.putInstallation(identity, facts.draft(sequence: sequence)))
+                case .report(let id, let entry):
+                    try await client.exchange(.putActivity(id, of: identity, entry.draft))
+                case .receipts(let shown):
+                    try await client.exchange(
+                        .recordReceipts(of: identity, .init(sentAt: Date(), items: shown.map(\.receipt))))
+                case .forget:
+                    try await client.exchange(.forgetInstallation(identity))
+                }
+            guard (200..<300).contains(answer.status) else { return .refused(DeviceRefusal(answer)) }
+            let registered = try? JSONDecoder().decode(GrandstandClient.Registered.self, from: answer.body)
+            return .accepted(isNew: answer.status == 201, isSampled: registered?.sampled)
+        } catch {
+            return .unanswered("\(error)")
+        }
+    }
+
+    package func lookup(_ eventKey: String) async -> LookupOutcome {
+        do {
+            let found = try await client.lookup(eventKey, in: app, contentState: true, patience: .zero)
+            return .found(channelID: found.channelId, contentState: found.contentState?.bytes)
+        } catch let problem as ServerProblem {
+            switch problem.kind {
+            case .channelPending: return .pending(retryAfter: problem.retryAfter ?? 5)
+            case .eventNotFound: return .notFound
+            case .eventEnded: return .ended
+            default: return .refused(DeviceRefusal(problem))
+            }
+        } catch {
+            return .unanswered("\(error)")
+        }
+    }
+}
+
+extension DeviceRefusal {
+    init(_ answer: GrandstandClient.Answer) {
+        /// What `stale-installation` adds to a problem.
+        struct Members: Decodable {
+            let sequence: Int?
+        }
+        self.init(ServerProblem(answer))
+        sequence = (try? JSONDecoder().decode(Members.self, from: answer.body))?.sequence
+    }
+
+    init(_ problem: ServerProblem) {
+        self.init(
+            status: problem.status, slug: problem.slug, detail: problem.description, retryAfter: problem.retryAfter)
+    }
+}
+
+extension InstallationFacts {
+    fileprivate func draft(sequence: Int) -> GrandstandClient.InstallationDraft {
+        .init(
+            sequence: sequence, systemVersion: systemVersion ?? "0", appVersion: appVersion, locale: locale,
+            timeZone: timeZone, liveActivitiesEnabled: liveActivitiesEnabled,
+            frequentPushesEnabled: frequentPushesEnabled,
+            startTokens: startTokens.sorted { $0.key < $1.key }.map { .init(attributesType: $0.key, token: $0.value) },
+            topics: topics)
+    }
+}
+
+extension ActivityEntry {
+    fileprivate var draft: GrandstandClient.ActivityDraft {
+        .init(
+            eventKey: eventKey, attributesType: attributesType, state: .init(rawValue: state.rawValue),
+            updateToken: updateToken, channelId: channelID)
+    }
+}
+
+extension ShownMessage {
+    fileprivate var receipt: GrandstandClient.Receipt {
+        .init(eventKey: eventKey, timestamp: timestamp, shownAt: shownAt)
+    }
+}

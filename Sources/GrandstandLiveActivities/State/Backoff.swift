@@ -1,0 +1,33 @@
+/// When to try again: after 1, 2, 4 … seconds, at most five minutes, each shortened by up to a half so that a million
+/// phones that lost the same server do not come back in the same second.
+package struct Backoff: Sendable, Hashable {
+    private var failures = 0
+    private var next: Duration = .zero
+    /// Until when the server wants to be left alone.
+    private var held: Duration = .zero
+
+    package init() {}
+
+    private static let longest = 300.0
+
+    /// - Parameters:
+    ///   - retryAfter: what the server asked for, in seconds.
+    ///   - jitter: from 0 up to 1.
+    package mutating func fail(at now: Duration, retryAfter: Int? = nil, jitter: Double) {
+        let pause = failures > 8 ? Self.longest : Double(1 << failures)
+        failures += 1
+        next = now + .seconds(pause * (1 - jitter / 2))
+        if let retryAfter { held = now + .seconds(retryAfter) }
+    }
+
+    package mutating func succeed() { self = Backoff() }
+
+    /// There is reason to try at once, as the app came to the front. What the server asked for still holds.
+    package mutating func hurry() {
+        next = .zero
+        failures = 0
+    }
+
+    package var notBefore: Duration { max(next, held) }
+    package var attempts: Int { failures }
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// Files that several processes of an app may change, and that are whole at any time.
+enum LockedFile {
+    /// The content; `nil` where there is no file.
+    ///
+    /// - Throws: where there is one that cannot be read, as one that the system protects until the first unlock.
+    static func read(_ file: URL) throws -> Data? {
+        do {
+            return try Data(contentsOf: file)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return nil
+        }
+    }
+
+    /// Runs `body` while nobody else does with this file. Never held over a suspension: iOS ends an app that is suspended
+    /// with a lock on a file that it shares.
+    static func locked<Value>(_ file: URL, _ body: () throws -> Value) throws -> Value {
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let descriptor = open(file.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(file) }
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw failure(file) }
+        }
+        return try body()
+    }
+
+    /// Puts new content in place of the old: after a crash there is the one or the other.
+    static func replace(_ file: URL, with data: Data) throws {
+        let new = file.path + ".new"
+        let descriptor = open(new, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(file) }
+        defer { close(descriptor) }
+        #if os(iOS)
+            try FileManager.default.setAttributes(
+                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: new)
+        #endif
+        var written = 0
+        while written < data.count {
+            let count = data.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, data.count - written) }
+            guard count > 0 else {
+                guard errno == EINTR else { throw failure(file) }
+                continue
+            }
+            written += count
+        }
+        guard fsync(descriptor) == 0, rename(new, file.path) == 0 else { throw failure(file) }
+    }
+
+    private static func failure(_ file: URL) -> StorageFailure {
+        StorageFailure(detail: "\(file.lastPathComponent): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// A file could not be read or written.
+package struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    package let detail: String
+
+    package var description: String { detail }
+}

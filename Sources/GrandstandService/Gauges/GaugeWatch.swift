@@ -1,0 +1,86 @@
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Reads what metrics tell of the database as a whole, on one replica at a time: the one that has the lease. When it stops
+/// it gives the lease back; when it dies, another has it within `lease` seconds.
+///
+/// What is not known is not told: a read that fails, a lease that went or ran out leaves nothing of what was read before.
+package final class GaugeWatch: Service {
+    package struct Settings: Sendable {
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure: ChannelTenure
+        /// Seconds after which another replica may tell in place of one that is silent.
+        package var lease: TimeInterval = 15
+        /// Between two looks: a third of the lease at most, which each renews.
+        package var interval: Duration = .seconds(5)
+
+        package init(tenure: ChannelTenure) { self.tenure = tenure }
+    }
+
+    /// What was read, and until when this replica may tell it.
+    package struct Reading: Sendable {
+        package var quotas: [Quota]
+        package var backlog: Backlog
+        package var at: Date
+        fileprivate var until: Date
+    }
+
+    private let replica = UUID()
+    private let channels: any ChannelStore
+    private let store: any GaugeStore
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let outages: OutageLog
+    private let reading = Mutex<Reading?>(nil)
+
+    package init(
+        channels: any ChannelStore, store: any GaugeStore, settings: Settings, now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.channels = channels
+        self.store = store
+        self.settings = settings
+        self.now = now
+        outages = OutageLog("the database's gauges could not be read", logger)
+    }
+
+    /// What this replica has to tell; `nil`: nothing, for another tells it, or nobody can now.
+    package var current: Reading? {
+        let now = now()
+        return reading.withLock { reading in reading.flatMap { now < $0.until ? $0 : nil } }
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await self.look()
+                try? await Task.sleep(for: self.settings.interval)
+            }
+        }
+        reading.withLock { $0 = nil }
+        let (store, replica) = (store, replica)
+        // Not a child of this task, which may be cancelled. A database that is away ends the lease itself.
+        await Task { _ = try? await store.resign(replica) }.value
+    }
+
+    /// Renews the lease, and reads if it is this replica's.
+    package func look() async {
+        do {
+            guard let until = try await store.lead(replica, for: settings.lease) else {
+                reading.withLock { $0 = nil }
+                return outages.worked()
+            }
+            let now = now()
+            let quotas = try await channels.quotas(now: now, tenure: settings.tenure)
+            let backlog = try await store.backlog(now: now)
+            reading.withLock { $0 = Reading(quotas: quotas, backlog: backlog, at: now, until: until) }
+            outages.worked()
+        } catch {
+            reading.withLock { $0 = nil }
+            outages.failed(error)
+        }
+    }
+}

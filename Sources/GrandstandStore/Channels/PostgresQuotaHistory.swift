@@ -1,0 +1,93 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Samples in the table `quota_samples`: of five minutes and of an hour, so that years cost as little as days.
+package struct PostgresQuotaHistory: QuotaHistoryStore {
+    private let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    package func lacks(_ at: Date) async throws -> Bool {
+        try await database.query("select true from quota_sample_times where at = \(at)").isEmpty
+    }
+
+    package func record(_ quotas: [Quota], at: Date) async throws -> Bool {
+        try await database.transaction { connection in
+            // A replica that is as fast waits here until this one has committed.
+            let taken = try await connection.query(
+                "insert into quota_sample_times (at) values (\(at)) on conflict do nothing returning at")
+            guard !taken.isEmpty else { return false }
+            var statements: [PostgresQuery] = [Self.insert(quotas, at, QuotaHistory.fine)]
+            if QuotaHistory.end(of: QuotaHistory.coarse, at: at) == at {
+                statements.append(Self.insert(quotas, at, QuotaHistory.coarse))
+            }
+            let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
+            statements += [
+                """
+                delete from quota_samples where step = \(QuotaHistory.fine)
+                    and at <= \(at.addingTimeInterval(-QuotaHistory.fineKept))
+                """,
+                "delete from quota_samples where step = \(QuotaHistory.coarse) and at <= \(coarse)",
+                "delete from quota_sample_times where at <= \(at.addingTimeInterval(-QuotaHistory.fineKept))",
+            ]
+            _ = try await connection.pipeline(statements)
+            return true
+        }
+    }
+
+    /// What was made and taken back is counted where it is written down, so a step is whole even if a sample within it
+    /// is missing. Counted once for all apps: the audit log of one step is small.
+    private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
+        let start = at.addingTimeInterval(-Double(step))
+        return """
+            insert into quota_samples
+                (bundle_id, environment, step, at, used, reserved, peak, channel_limit, created, deleted)
+            select q.bundle_id, q.environment::environment, \(step), \(at), q.used, q.reserved,
+                greatest(q.used + q.reserved, (
+                    select max(s.peak) from quota_samples s
+                    where s.bundle_id = q.bundle_id and s.environment = q.environment::environment
+                        and s.step = \(QuotaHistory.fine) and s.at > \(start) and s.at <= \(at))),
+                q.channel_limit, coalesce(c.created, 0), coalesce(c.deleted, 0)
+            from unnest(\(quotas.map(\.bundleID.rawValue)), \(quotas.map(\.environment.rawValue)),
+                \(quotas.map(\.used)), \(quotas.map(\.reserved)), \(quotas.map(\.limit)))
+                as q(bundle_id, environment, used, reserved, channel_limit)
+            join app_environments ae on ae.bundle_id = q.bundle_id and ae.environment = q.environment::environment
+            left join (
+                select bundle_id, environment, count(*) filter (where action = 'channel.created') as created,
+                    count(*) filter (where action = 'channel.deleted') as deleted
+                from audit_log
+                where at > \(start) and at <= \(at) and action in ('channel.created', 'channel.deleted')
+                group by bundle_id, environment) c
+                on c.bundle_id = q.bundle_id and c.environment = q.environment::environment
+            """
+    }
+
+    package func samples(_ history: QuotaHistory) async throws -> [QuotaSample] {
+        let step = Double(history.step)
+        let topics = history.reach.topics
+        let rows = try await database.query(
+            """
+            select bundle_id, environment, to_timestamp(ceil(extract(epoch from at) / \(step)) * \(step)) as ends,
+                (array_agg(used order by at desc))[1] as used, (array_agg(reserved order by at desc))[1] as reserved,
+                max(peak) as peak, (array_agg(channel_limit order by at desc))[1] as channel_limit,
+                sum(created)::bigint as created, sum(deleted)::bigint as deleted
+            from quota_samples
+            where step = \(history.resolution) and at > \(history.from) and at <= \(history.to)
+                and (\(history.bundleID?.topic)::text is null or lower(bundle_id) = \(history.bundleID?.topic))
+                and (\(history.environment?.rawValue)::text is null
+                    or environment = \(history.environment?.rawValue)::text::environment)
+                and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
+            group by bundle_id, environment, ends order by bundle_id, environment, ends
+            limit \(history.limit)
+            """)
+        return try rows.map { row in
+            QuotaSample(
+                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
+                at: try row.decode("ends"), used: try row.decode("used"), reserved: try row.decode("reserved"),
+                peak: try row.decode("peak"), limit: try row.decode("channel_limit"),
+                created: try row.decode("created"), deleted: try row.decode("deleted"))
+        }
+    }
+}

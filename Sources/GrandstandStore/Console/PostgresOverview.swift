@@ -1,0 +1,38 @@
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// What goes on now, in numbers for the console's overview.
+package struct PostgresOverview: Sendable {
+    private let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    /// More are not counted: the number is for a glance.
+    private static let counted = 100_000
+
+    /// Messages accepted within a minute before `now`.
+    package func messages(within reach: AppReach, now: Date) async throws -> Int {
+        let rows = try await database.query(
+            """
+            select count(*) as n from (
+                select from broadcasts b where b.accepted_at > \(now.addingTimeInterval(-60)) and not b.scheduled
+                    and \(EventReach.covers(reach, broadcast: "b"))
+                limit \(Self.counted)) m
+            """)
+        return try rows.first?.decode("n") ?? 0
+    }
+
+    /// When the oldest message was accepted whose lane is due and which is not settled; `nil`: there is none. It reads the
+    /// lanes that have something to send, however many there ever were.
+    package func oldestWaiting(within reach: AppReach, now: Date) async throws -> Date? {
+        let rows = try await database.query(
+            """
+            select min(m.accepted_at) as at from lanes l cross join lateral (
+                select (select b.accepted_at from broadcasts b where b.id = d.broadcast_id) as accepted_at
+                from deliveries d where d.lane = l.id and d.settled_at is null order by d.id limit 1) m
+            where l.due_at is not null and \(EventReach.covers(reach, lane: "l"))
+            """)
+        return try rows.first?.decode("at")
+    }
+}

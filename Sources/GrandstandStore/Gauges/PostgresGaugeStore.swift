@@ -1,0 +1,76 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// What waits, in the tables of what waits: by their partial indexes, so that ten years of what was settled cost nothing.
+package struct PostgresGaugeStore: GaugeStore {
+    private let database: Database
+
+    package init(_ database: Database) { self.database = database }
+
+    private static let lease = "gauges"
+
+    package func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date? {
+        try await database.query(
+            """
+            insert into leases as l (name, holder, leased_until)
+            values (\(Self.lease), \(replica), clock_timestamp() + make_interval(secs => \(seconds)))
+            on conflict (name) do update set holder = excluded.holder, leased_until = excluded.leased_until
+            where l.holder = excluded.holder or l.leased_until <= clock_timestamp()
+            returning leased_until
+            """
+        ).first?.decode("leased_until")
+    }
+
+    package func resign(_ replica: UUID) async throws {
+        try await database.query("delete from leases where name = \(Self.lease) and holder = \(replica)")
+    }
+
+    package func backlog(now: Date) async throws -> Backlog {
+        let results = try await database.pipeline([Self.deliveries, Self.webhooks, Self.reconciliations])
+        var deliveries: [APNsEnvironment: Backlog.Deliveries] = [:]
+        for row in results[0] {
+            let environment: APNsEnvironment = try row.word("environment")
+            var waiting = deliveries[environment] ?? Backlog.Deliveries()
+            waiting.byState[try row.word("state")] = try row.decode("count")
+            if let oldest = try row.decode(Date?.self, "oldest") {
+                waiting.oldest = min(oldest, waiting.oldest ?? oldest)
+            }
+            deliveries[environment] = waiting
+        }
+        var reconciledAt: [AppEnvironment: Date] = [:]
+        for row in results[2] {
+            let app = AppEnvironment(
+                bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+            reconciledAt[app] = try row.decode("reconciled_at")
+        }
+        return Backlog(
+            deliveries: deliveries, oldestWebhookMessage: try results[1].first?.decode(Date?.self, "oldest"),
+            reconciledAt: reconciledAt)
+    }
+
+    /// `offset 0`: by key, row by row, whatever the planner thinks of the tables' sizes.
+    static let deliveries: PostgresQuery = """
+        select l.environment, d.state, count(*) as count,
+            min(case when d.state in ('queued', 'sending') and l.kind in ('channel', 'token')
+                then greatest(b.accepted_at, b.send_at) end) as oldest
+        from deliveries d
+        cross join lateral (select environment, kind from lanes where id = d.lane offset 0) l
+        cross join lateral (select send_at, accepted_at from broadcasts where id = d.broadcast_id offset 0) b
+        where d.settled_at is null group by l.environment, d.state
+        """
+
+    static let webhooks: PostgresQuery = """
+        select min(created_at) as oldest from webhook_deliveries where settled_at is null
+        """
+
+    static let reconciliations: PostgresQuery = """
+        select ae.bundle_id, ae.environment, coalesce(r.finished_at, a.created_at) as reconciled_at
+        from app_environments ae join apps a using (bundle_id)
+        left join lateral (
+            select finished_at from reconciliations
+            where bundle_id = ae.bundle_id and environment = ae.environment
+            order by started_at desc, id desc limit 1) r on true
+        """
+}

@@ -1,0 +1,178 @@
+package import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// `PrunableStore` of what was declared and is over: nothing that is live, scheduled, retiring or at Apple.
+package struct PostgresLedgerHistory: PrunableStore {
+    package enum Things: Sendable {
+        /// Events that closed, and were to be over, before the cutoff, with all that is theirs.
+        case events
+        /// Channels that were deleted before the cutoff, with what was sent to them.
+        case channels
+        /// Lanes of audiences that were taken away.
+        case lanes
+        /// API keys that were revoked or ran out before the cutoff.
+        case keys
+    }
+
+    /// Rows of an event that one step forgets before the event itself: a run's starts are a million.
+    static let rowsOfEvents = 5_000
+
+    private let database: Database
+    private let things: Things
+
+    package init(_ database: Database, _ things: Things) {
+        self.database = database
+        self.things = things
+    }
+
+    package func prune(before cutoff: Date, limit: Int) async throws -> Int {
+        switch things {
+        case .events: try await pruneEvents(before: cutoff, limit: limit)
+        case .channels: try await pruneChannels(before: cutoff, limit: limit)
+        case .lanes: try await pruneLanes(before: cutoff, limit: limit)
+        case .keys: try await database.query(Self.keys(before: cutoff, limit: limit)).affectedRows
+        }
+    }
+
+    /// The oldest are read by their index, in its order, until there are enough: statistics that are out of date would have
+    /// all of them read and sorted for each step.
+    private static let inOrder: PostgresQuery = """
+        select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
+        """
+
+    // MARK: Events
+
+    /// - Returns: `limit`, too, when there is more to forget of these events before they can go.
+    private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
+            let keys: [String] = try rows.map { try $0.decode("key") }
+            guard !keys.isEmpty else { return 0 }
+            for part in [Self.starts(of: keys), Self.receipts(of: keys), Self.broadcasts(of: keys)]
+            where try await connection.query(part).affectedRows >= Self.rowsOfEvents { return limit }
+            let lanes: [Int] = try await connection.query(
+                """
+                select lane from audiences where event_key = any(\(keys))
+                union select lane from crowds where event_key = any(\(keys))
+                """
+            ).map { try $0.decode("lane") }
+            try await connection.pipeline([
+                Self.forgetting, "delete from calendar_entries where event_key = any(\(keys))",
+                "delete from events where key = any(\(keys))", "delete from lanes where id = any(\(lanes))",
+            ])
+            return keys.count
+        }
+    }
+
+    /// What is at Apple, may be made there or was deleted a short while ago keeps its event; so does what waits.
+    private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
+        """
+        select e.key from events e
+        where (e.ended_at is not null or e.cancelled_at is not null)
+            and greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) < \(cutoff)
+            and (select true from channels c where c.event_key = e.key
+                and (c.state <> 'deleted' or c.changed_at >= \(cutoff)) limit 1) is null
+            and (select true from broadcasts b where b.event_key = e.key
+                and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
+            and (select true from (
+                    select lane from audiences where event_key = e.key
+                    union all select lane from crowds where event_key = e.key offset 0) u
+                cross join lateral \(PostgresChannelStore.pending(lane: "u.lane")) d limit 1) is null
+            and (select true from start_runs r where r.event_key = e.key and r.closed_at is null limit 1) is null
+        order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
+        for update skip locked
+        """
+    }
+
+    private static func starts(of keys: [String]) -> PostgresQuery {
+        """
+        delete from starts where (run, installation) in (
+            select s.run, s.installation from (select id from start_runs where event_key = any(\(keys)) offset 0) r
+            cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
+            limit \(rowsOfEvents))
+        """
+    }
+
+    private static func receipts(of keys: [String]) -> PostgresQuery {
+        """
+        delete from receipts where ctid = any(array(
+            select ctid from receipts where event_key = any(\(keys)) limit \(rowsOfEvents)))
+        """
+    }
+
+    private static func broadcasts(of keys: [String]) -> PostgresQuery {
+        """
+        delete from broadcasts where id = any(array(
+            select id from broadcasts where event_key = any(\(keys)) limit \(rowsOfEvents)))
+        """
+    }
+
+    /// Until the commit; see the trigger `forget_deliveries`.
+    private static let forgetting: PostgresQuery = "select set_config('grandstand.forgets_history', 'on', true)"
+
+    // MARK: Channels, lanes, keys
+
+    /// Lanes first, then channels, as everywhere. A channel that a reconciliation takes up again meanwhile stays.
+    private func pruneChannels(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let ids: [UUID] = try await connection.pipeline([
+                Self.inOrder,
+                """
+                select c.id from channels c where c.state = 'deleted' and c.changed_at < \(cutoff)
+                    and (select true from lanes l cross join lateral \(PostgresChannelStore.pending(lane: "l.id")) d
+                        where l.channel = c.id limit 1) is null
+                order by c.changed_at limit \(limit)
+                """,
+            ])[1].map { try $0.decode("id") }
+            guard !ids.isEmpty else { return 0 }
+            let results = try await connection.pipeline([
+                Self.forgetting,
+                """
+                select id from lanes where id = any(array(select id from lanes where channel = any(\(ids))))
+                order by id for update
+                """,
+                """
+                delete from channels where id = any(\(ids)) and coalesce(state = 'deleted' and changed_at < \(cutoff), false)
+                """,
+            ])
+            let lanes: [Int] = try results[1].map { try $0.decode("id") }
+            try await connection.query(Self.unowned("l.id = any(\(lanes))"))
+            return results[2].affectedRows
+        }
+    }
+
+    private func pruneLanes(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let ids: [Int] = try await connection.pipeline([
+                Self.inOrder,
+                """
+                select l.id from lanes l
+                where l.closed_at < \(cutoff) and l.channel is null and l.kind = 'channel'
+                    and (select true from audiences u where u.lane = l.id) is null
+                    and \(PostgresChannelStore.pending(lane: "l.id")) is null
+                order by l.closed_at limit \(limit) for update skip locked
+                """,
+            ])[1].map { try $0.decode("id") }
+            guard !ids.isEmpty else { return 0 }
+            return try await connection.pipeline([Self.forgetting, Self.unowned("l.id = any(\(ids))")])[1].affectedRows
+        }
+    }
+
+    /// Deletes those lanes that are of no audience and of no channel any more.
+    private static func unowned(_ condition: PostgresQuery) -> PostgresQuery {
+        """
+        delete from lanes l where \(condition) and l.channel is null and l.kind = 'channel'
+            and not exists (select from audiences u where u.lane = l.id)
+        """
+    }
+
+    private static func keys(before cutoff: Date, limit: Int) -> PostgresQuery {
+        """
+        delete from api_keys where id = any(array(
+            select id from api_keys where (revoked_at is not null or expires_at is not null)
+                and least(revoked_at, expires_at) < \(cutoff)
+            order by least(revoked_at, expires_at) limit \(limit) for update skip locked))
+        """
+    }
+}

@@ -1,0 +1,32 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+extension Acceptance {
+    /// What `add` would do, and how it would look; of a value that nobody writes.
+    mutating func rehearse(
+        _ intake: BroadcastIntake, at now: Date, plan: DeliveryPlanning
+    ) throws(Problem) -> BroadcastRehearsal {
+        let unchanged = self
+        let broadcast = try add(intake, at: now, plan: plan)
+        let goesAt = broadcast.sendAt ?? now
+        let decided = try unchanged.decide(intake, at: goesAt, plan)
+        let timestamp = Int(goesAt.timeIntervalSince1970)
+        let parts = decided.items.filter { lanes[$0.place].kind != .infrequent }.map { decision in
+            let (item, lane) = (decision.item, lanes[decision.place])
+            return BroadcastRehearsal.Part(
+                audience: item.audience, kind: lane.kind, payload: item.payload, priority: item.priority,
+                apnsExpiration: item.apnsExpiration, bytes: item.payload.body(timestamp: timestamp).count,
+                replaces: Self.replaced(unchanged.lanes[decision.place], lane))
+        }
+        return BroadcastRehearsal(
+            event: broadcast.event, goesAt: goesAt, isScheduled: broadcast.isScheduled,
+            expiresAt: decided.plan.expiresAt, warnings: broadcast.warnings, parts: parts)
+    }
+
+    /// Broadcasts that waited on the lane before and are superseded after.
+    private static func replaced(_ before: Lane, _ after: Lane) -> [UUID] {
+        let waiting = Set(before.pending.map(\.broadcast))
+        return after.messages.filter { $0.state == .superseded && waiting.contains($0.broadcast) }.map(\.broadcast)
+    }
+}

@@ -1,0 +1,165 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// Stand-in; see README.md. Apple's ActivityKit, https://developer.apple.com/documentation/activitykit
+public import Foundation
+
+public protocol ActivityAttributes: Decodable, Encodable {
+    associatedtype ContentState: Decodable, Encodable, Hashable
+}
+
+// Not Sendable at Apple's either: an activity may not cross tasks.
+public class Activity<Attributes: ActivityAttributes>: Identifiable {
+    public typealias ContentState = Attributes.ContentState
+
+    public final let id: String
+    public final let attributes: Attributes
+
+    init(id: String, attributes: Attributes) {
+        self.id = id
+        self.attributes = attributes
+    }
+
+    public var content: ActivityContent<ContentState> { fatalError() }
+    public var contentUpdates: ContentUpdates { fatalError() }
+    public var activityState: ActivityState { fatalError() }
+    public var activityStateUpdates: ActivityStateUpdates { fatalError() }
+    public var pushToken: Data? { fatalError() }
+    public var pushTokenUpdates: PushTokenUpdates { fatalError() }
+
+    @available(iOS 17.2, *)
+    public static var pushToStartToken: Data? { fatalError() }
+    @available(iOS 17.2, *)
+    public static var pushToStartTokenUpdates: PushTokenUpdates { fatalError() }
+    public static var activities: [Activity<Attributes>] { fatalError() }
+    public static var activityUpdates: ActivityUpdates { fatalError() }
+
+    public static func request(
+        attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil
+    ) throws -> Activity<Attributes> { fatalError() }
+
+    @available(iOS 18, *)
+    public static func request(
+        attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil,
+        style: ActivityStyle
+    ) throws -> Activity<Attributes> { fatalError() }
+
+    @available(iOS 26, *)
+    public static func request(
+        attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil,
+        style: ActivityStyle, alertConfiguration: AlertConfiguration, start: Date
+    ) throws -> Activity<Attributes> { fatalError() }
+
+    public func update(_ content: ActivityContent<ContentState>) async { fatalError() }
+
+    public func end(
+        _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default
+    ) async { fatalError() }
+
+    public struct ContentUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> ActivityContent<ContentState>? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+
+    public struct ActivityStateUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> ActivityState? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+
+    public struct PushTokenUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Data? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+
+    public struct ActivityUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Activity<Attributes>? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+}
+
+public struct ActivityContent<State: Decodable & Encodable & Hashable> {
+    public var state: State
+    public var staleDate: Date?
+    public var relevanceScore: Double
+
+    public init(state: State, staleDate: Date?, relevanceScore: Double = 0) { fatalError() }
+}
+
+extension ActivityContent: Sendable where State: Sendable {}
+
+public enum ActivityState: Codable, Hashable, Sendable {
+    case active, ended, dismissed, stale
+    @available(iOS 26, *)
+    case pending
+}
+
+public enum ActivityStyle: Sendable {
+    case standard, transient
+}
+
+public struct ActivityUIDismissalPolicy: Sendable {
+    public static let `default` = Self()
+    public static let immediate = Self()
+    public static func after(_ date: Date) -> Self { fatalError() }
+}
+
+public struct PushType: Sendable {
+    public static var token: PushType { fatalError() }
+    @available(iOS 18, *)
+    public static func channel(_ name: String) -> PushType { fatalError() }
+}
+
+public struct AlertConfiguration: Sendable {
+    public struct AlertSound: Sendable {
+        public static var `default`: AlertSound { fatalError() }
+        public static func named(_ name: String) -> AlertSound { fatalError() }
+    }
+
+    public init(title: LocalizedStringResource, body: LocalizedStringResource, sound: AlertSound) { fatalError() }
+}
+
+// Foundation's, which is not in the open one.
+public struct LocalizedStringResource: Sendable, ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { fatalError() }
+}
+
+public enum ActivityAuthorizationError: Error {
+    case attributesTooLarge, denied, globalMaximumExceeded, malformedActivityIdentifier, missingProcessIdentifier
+    case persistenceFailure, reconnectNotPermitted, targetMaximumExceeded, unentitled, unsupported, unsupportedTarget
+    case visibility
+}
+
+public final class ActivityAuthorizationInfo {
+    public init() {}
+
+    public var areActivitiesEnabled: Bool { fatalError() }
+    public var activityEnablementUpdates: ActivityEnablementUpdates { fatalError() }
+    public var frequentPushesEnabled: Bool { fatalError() }
+    public var frequentPushEnablementUpdates: FrequentPushEnablementUpdates { fatalError() }
+
+    public struct ActivityEnablementUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Bool? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+
+    public struct FrequentPushEnablementUpdates: AsyncSequence {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Bool? { fatalError() }
+        }
+
+        public func makeAsyncIterator() -> Iterator { fatalError() }
+    }
+}

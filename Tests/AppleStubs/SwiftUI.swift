@@ -1,0 +1,169 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// Stand-in; see README.md. Apple's SwiftUI, what the example uses of it.
+
+@MainActor
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder var body: Body { get }
+}
+
+extension Never: View {
+    public var body: Never { return fatalError() }
+}
+
+extension Optional: View where Wrapped: View {
+    public var body: Never { return fatalError() }
+}
+
+/// What a modifier or a container makes.
+public struct Stub: View {
+    public var body: Never { return fatalError() }
+}
+
+@resultBuilder
+public enum ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> Stub { fatalError() }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> Either<First, Second> { fatalError() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> Either<First, Second> {
+        fatalError()
+    }
+}
+
+/// One of two views.
+public struct Either<First: View, Second: View>: View {
+    public var body: Never { return fatalError() }
+}
+
+@MainActor
+public protocol App {
+    associatedtype Body: Scene
+    @SceneBuilder var body: Body { get }
+    init()
+}
+
+extension App {
+    public static func main() { fatalError() }
+}
+
+@MainActor
+public protocol Scene {}
+
+@resultBuilder
+public enum SceneBuilder {
+    public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+}
+
+public struct WindowGroup: Scene {
+    public init(@ViewBuilder content: () -> some View) { fatalError() }
+}
+
+public struct HorizontalAlignment: Sendable {
+    public static let leading = Self()
+    public static let center = Self()
+    public static let trailing = Self()
+}
+
+public struct VStack: View {
+    public init(
+        alignment: HorizontalAlignment = .center, spacing: Double? = nil, @ViewBuilder content: () -> some View
+    ) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct HStack: View {
+    public init(spacing: Double? = nil, @ViewBuilder content: () -> some View) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct List: View {
+    public init(@ViewBuilder content: () -> some View) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct Section: View {
+    public init(_ title: String, @ViewBuilder content: () -> some View) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct ForEach: View {
+    public init<Data: RandomAccessCollection>(
+        _ data: Data, @ViewBuilder content: @escaping (Data.Element) -> some View
+    ) where Data.Element: Identifiable { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct NavigationStack: View {
+    public init(@ViewBuilder root: () -> some View) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct Spacer: View {
+    public init() {}
+    public var body: Never { return fatalError() }
+}
+
+public struct Text: View {
+    public init(_ text: some StringProtocol) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct Button: View {
+    public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+public struct Toggle: View {
+    public init(_ title: some StringProtocol, isOn: Binding<Bool>) { fatalError() }
+    public var body: Never { return fatalError() }
+}
+
+@propertyWrapper
+public struct Binding<Value> {
+    public init(get: @escaping @MainActor () -> Value, set: @escaping @MainActor (Value) -> Void) { fatalError() }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set { fatalError() }
+    }
+    public var projectedValue: Binding<Value> { self }
+}
+
+@MainActor
+@propertyWrapper
+public struct State<Value> {
+    public init(wrappedValue: Value) { fatalError() }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set { fatalError() }
+    }
+    public var projectedValue: Binding<Value> { fatalError() }
+}
+
+public struct Font: Sendable {
+    public static let headline = Self()
+    public static let caption = Self()
+    public static let largeTitle = Self()
+    public func bold() -> Font { fatalError() }
+    public func monospacedDigit() -> Font { fatalError() }
+}
+
+public struct Color: Sendable {
+    public static let black = Self()
+    public static let white = Self()
+    public static let secondary = Self()
+    public func opacity(_ opacity: Double) -> Color { fatalError() }
+}
+
+extension View {
+    public func font(_ font: Font?) -> Stub { fatalError() }
+    public func foregroundStyle(_ color: Color) -> Stub { fatalError() }
+    public func padding(_ length: Double? = nil) -> Stub { fatalError() }
+    public func navigationTitle(_ title: some StringProtocol) -> Stub { fatalError() }
+    public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Stub { fatalError() }
+    public func disabled(_ isDisabled: Bool) -> Stub { fatalError() }
+    public func accessibilityLabel(_ label: some StringProtocol) -> Stub { fatalError() }
+    public func lineLimit(_ number: Int?) -> Stub { fatalError() }
+    public func multilineTextAlignment(_ alignment: HorizontalAlignment) -> Stub { fatalError() }
+}

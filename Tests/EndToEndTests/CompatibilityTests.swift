@@ -1,0 +1,75 @@
+internal import APNsSimulator
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A release beside the one after it: the database gets migrations that this build does not know.
+@Suite(.timeLimit(.minutes(3)))
+struct CompatibilityTests {
+    @Test func `a newer database that is for this build, too, is served without a gap, and a restart finds it`()
+        async throws
+    {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                try await Self.change(environment, Self.future)
+                // As the next release's process does, and a restarted one of this.
+                let session = try await DatabaseSession.connect(
+                    try Configuration(environment: environment).database, logger: Stage.logger)
+                #expect(try await session.migrate() == [])
+                await session.close()
+                for n in 1...5 {
+                    #expect(try await stage.api("GET", "/readyz").status == 200)
+                    let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
+                    #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                }
+                try await Stage.serve(environment, simulator: simulator) { beside in
+                    #expect(try await beside.api("GET", "/readyz").status == 200)
+                    let id = try await beside.broadcast(#"{"event": "end", "contentState": {"n": 6}}"#)
+                    #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                }
+            }
+            let sent = simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
+            #expect(sent.compactMap { $0.request.json["aps"]?["content-state"]?["n"]?.int } == Array(1...6))
+            let timestamps = sent.compactMap(\.request.timestamp)
+            #expect(timestamps == timestamps.sorted())
+        }
+    }
+
+    @Test func `one that is not is refused, by what runs and by what starts, with what to do`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await Self.change(
+                    environment, Self.future + "update schema_compatibility set least = 100000;")
+                let answer = try await until("it is not ready") {
+                    let answer = try await stage.api("GET", "/readyz")
+                    return answer.status == 503 ? answer : nil
+                }
+                #expect(answer.text.contains("run a newer one"), "\(answer.text)")
+            }
+            let error = await #expect(throws: StartError.self) {
+                try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
+            }
+            #expect(error?.description.contains("is for builds that know migration 100000") == true)
+            #expect(error?.description.contains("run a newer one") == true)
+        }
+    }
+
+    /// A migration of the next release.
+    private static let future = """
+        create table of_the_next_release (id integer);
+        alter table events add column of_the_next_release text;
+        insert into schema_migrations (version, name, checksum)
+            select max(version) + 1, 'of_the_next_release', 'x' from schema_migrations;
+        """
+
+    private static func change(_ environment: [String: String], _ sql: String) async throws {
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(connectionString: try #require(environment["DATABASE_URL"])),
+            logger: Stage.logger)
+        try await pool.withConnection { try await $0.script(sql) }
+        await pool.close()
+    }
+}

@@ -1,0 +1,175 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Testing
+
+/// A match day by plain forms, as a browser without scripts sends them: over a real server, a database and the simulator.
+@Suite(.timeLimit(.minutes(5)))
+struct ConsoleMatchTests {
+    private static let place = "/console/apps/\(Stage.bundleID)/development"
+
+    @Test func `a match is declared, updated, previewed, withdrawn, ended and taken back on its page`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let app = try await stage.api(
+                "PUT", "/v1/apps/\(Stage.bundleID)",
+                """
+                {"name": "Stadium", "teamId": "\(SimulatorIdentity.teamID)", "keyId": "\(SimulatorIdentity.keyID)",
+                 "preview": {"compact": "{{home}} – {{away}}", "expanded": "{{minute}}′"}}
+                """)
+            try #require(app.status == 200, "\(app.text)")
+            let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
+            try await browser.submit(
+                "/console/season/declare", on: "/console/season/declare",
+                [
+                    ("key", "derby"), ("name", "Derby <b>"),
+                    ("audiences", "\(Stage.bundleID) development noMessageStored"),
+                ])
+            try await stage.activeChannels(of: "derby")
+
+            let match = "/console/events/derby"
+            let goal = [("event", "update"), ("contentState", #"{"home": 1, "away": 0, "minute": 23}"#)]
+            let preview = try await browser.send(match + "/preview", on: match + "/compose", goal)
+            #expect(preview.status == 200)
+            for text in ["1 – 0", "of 5,120 bytes", "It goes at once", "&quot;content-state&quot;"] {
+                #expect(preview.body.contains(text), "\(text)")
+            }
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
+            try await browser.submit(match + "/send", on: match + "/compose", goal)
+            let page = try await browser.page(match, containing: "Apple took it (200)")
+            for text in ["1 – 0", "23′", "Derby &lt;b&gt;", "<span class=\"latency\">", "key:"] {
+                #expect(page.body.contains(text), "\(text)")
+            }
+
+            // The next one begins with what people have now; a scheduled one is taken back.
+            let composer = try await browser.get(match + "/compose")
+            #expect(composer.body.contains("&quot;home&quot;: 1,"))
+            let later = RFC3339.text(Date().addingTimeInterval(3_600))
+            try await browser.submit(
+                match + "/send", on: match + "/compose", [("contentState", #"{"home": 9}"#), ("sendAt", later)])
+            let scheduled = try await browser.page(match, containing: "/withdraw\"")
+            let action = try #require(
+                scheduled.body.components(separatedBy: "action=\"").dropFirst()
+                    .compactMap { $0.components(separatedBy: "\"").first }.first { $0.hasSuffix("/withdraw") })
+            try await browser.submit(action, on: match)
+            #expect(try await browser.get(match).body.contains("<span class=\"state cancelled\">cancelled</span>"))
+
+            // An end is asked about, then sent; then it is taken back.
+            let question = try await browser.send(match + "/send", on: match + "/compose", [("event", "end")])
+            #expect(question.status == 200 && question.body.contains("Is it really over?"))
+            try await browser.submit(match + "/send", on: match + "/compose", [("event", "end"), ("confirmed", "yes")])
+            #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "ended")
+            _ = try await browser.page(match, containing: "Take the end back")
+            try await browser.submit(match + "/reopen", on: match + "/reopen")
+            #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "live")
+
+            // What the API refuses is told on the page.
+            let long = #"{"a": "\#(String(repeating: "a", count: 6_000))"}"#
+            let refused = try await browser.send(match + "/send", on: match + "/compose", [("contentState", long)])
+            #expect(refused.status == 413 && refused.body.contains("Apple takes 5120"))
+            try await browser.submit(match + "/cancel", on: match + "/cancel", [("end", "true")])
+            #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "cancelled")
+        }
+    }
+
+    @Test func `a season comes out of a file that was looked at first`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
+            let declaration = """
+                {"format": "csv", "eventKey": "cup:{uid}", "name": "{summary}", "defaultDuration": 7200,
+                 "columns": {"summary": "match", "startsAt": "when"}, "channelsOpenBefore": 3600,
+                 "audiences": [{"bundleId": "\(Stage.bundleID)", "environment": "development",
+                                "storagePolicy": "noMessageStored"}]}
+                """
+            try await browser.submit(
+                "/console/calendars", on: "/console/calendars", [("name", "cup"), ("declaration", declaration)])
+            let day = RFC3339.text(Date().addingTimeInterval(3 * 86_400)).prefix(10)
+            let file = "uid,when,match\r\n1,\(day)T14:30:00Z,A – B\r\n2,\(day)T18:30:00Z,C – D <i>\r\n3,soon,E – F\r\n"
+            let path = "/console/calendars/cup"
+            let preview = try await browser.send(path + "/preview", on: path, [("file", file)])
+            #expect(preview.status == 200, "\(preview.body)")
+            for text in ["Created: 2", "C – D &lt;i&gt;", "Line 4", "The most places that will be taken"] {
+                #expect(preview.body.contains(text), "\(text)")
+            }
+            #expect(try await stage.api("GET", "/v1/events").json["items"]?.items.isEmpty == true)
+            let copy = try #require(
+                preview.body.components(separatedBy: #"name="copy" value=""#).last?.components(separatedBy: "\"").first)
+            try await browser.submit(path + "/apply", on: path, [("copy", copy)])
+            let season = try await browser.get("/console/season")
+            for text in ["A – B", "C – D &lt;i&gt;", "1 place", "2 created"] {
+                #expect(season.body.contains(text), "\(text)")
+            }
+            try await browser.submit(
+                "/console/events/cup%3A1/move", on: "/console/events/cup%3A1", [("startsAt", "\(day)T15:00")])
+            #expect(
+                try await stage.api("GET", "/v1/events/cup:1").json["startsAt"]?.string == "\(day)T15:00:00.000Z")
+        }
+    }
+
+    @Test func `a reconciliation is looked at, then carried out; a stray channel is imported`() async throws {
+        let quiet = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0"]
+        try await Stage.with(settings: quiet) { stage in
+            try await stage.putLiveEvent("friendly")
+            try await stage.putEvent("derby")
+            let lost = try #require(try await stage.activeChannels(of: "derby").first)
+            let strays = try await AppleConsole.with(stage.simulator) { console in
+                try await console.delete(lost)
+                return [try await console.create(), try await console.create()]
+            }
+            let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
+            let list = Self.place + "/reconciliations"
+            let looked = try await browser.submit(list + "/run/look", on: list)
+            let plan = try await browser.get(looked)
+            for text in ["mark-missing", "Apple no longer has this channel", "not done", strays[0].html] {
+                #expect(plan.body.contains(text), "\(text)")
+            }
+            let question = try await browser.get(list + "/run/apply")
+            #expect(question.body.contains("carries the plan out"))
+            let applied = try await browser.submit(list + "/run/apply", on: list + "/run/apply")
+            #expect(try await browser.get(applied).body.contains("The actions were carried out."))
+
+            let channels = Self.place + "/channels"
+            try await browser.submit(
+                channels + "/import", on: channels + "?managed=false", [("channelId", strays[0])])
+            #expect(try await browser.get(channels).body.contains(strays[0].html))
+            // What nothing brings back asks for the key once more.
+            let run = list + "/run/delete-unmanaged"
+            #expect(try await browser.send(run, on: run).status != 303)
+            try await browser.submit(run, on: run, [("currentKey", stage.api.secret ?? "")])
+            #expect(!stage.atApple().contains { $0.id == strays[1] })
+        }
+    }
+}
+
+extension Browser {
+    /// Sends a form of the page at `page`, as it has it: with its token.
+    func send(_ path: String, on page: String, _ form: [(String, String)] = []) async throws -> Answer {
+        let body = try await get(page).body
+        let token = body.components(separatedBy: #"name="token" value=""#).dropFirst().first?
+            .components(separatedBy: "\"").first
+        guard let token else { throw NeverHappened(what: "a form on \(page); instead: \(body)") }
+        return try await post(path, form.map { (name: $0.0, value: $0.1) } + [(name: "token", value: token)])
+    }
+
+    /// The same, of a form that is carried out; returns where it leads.
+    @discardableResult
+    func submit(_ path: String, on page: String, _ form: [(String, String)] = []) async throws -> String {
+        let answer = try await send(path, on: page, form)
+        guard answer.status == 303, let place = answer.header("location") else {
+            throw NeverHappened(what: "\(path) was carried out; instead: \(answer.status) \(answer.body)")
+        }
+        return place
+    }
+
+    /// The page once it says `text`.
+    func page(_ path: String, containing text: String) async throws -> Answer {
+        try await until("\(path) says \(text)") {
+            let answer = try await get(path)
+            return answer.body.contains(text) ? answer : nil
+        }
+    }
+}

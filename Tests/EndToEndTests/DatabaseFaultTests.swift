@@ -1,0 +1,96 @@
+internal import EmbeddedPostgres
+internal import Foundation
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A database that cannot do its work: 503 says what is wrong and what to do, and all goes on when it can again.
+@Suite(.timeLimit(.minutes(5)))
+struct DatabaseFaultTests {
+    private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
+
+    @Test func `a full disk refuses in its own words, keeps what was accepted, and goes on when there is room`()
+        async throws
+    {
+        try await Stage.place { environment, simulator in
+            let pool = PostgresPool(
+                configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
+                logger: Stage.logger)
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                try await pool.withConnection { connection in
+                    try await connection.script(
+                        """
+                        create function full_disk() returns trigger language plpgsql as $$
+                        begin raise exception 'could not extend file "base/1/2"' using errcode = 'disk_full'; end $$;
+                        create trigger full_disk before update on deliveries execute function full_disk();
+                        """)
+                }
+                // It leaves with its acceptance; what APNs said of it finds no room.
+                let id = try await stage.broadcast(Self.update)
+                _ = try await stage.sent(1)
+                try await pool.query(
+                    "create trigger full_disk before insert on broadcasts execute function full_disk()")
+                let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
+                #expect(refused.status == 503)
+                #expect(refused.slug == "store-unavailable")
+                #expect(refused.headers["retry-after"] == "10")
+                let detail = try #require(refused.json["detail"]?.string)
+                #expect(detail.contains("disk is full") && detail.contains("Free or add space"), "\(detail)")
+                #expect(!detail.contains("extend file"))
+
+                try await pool.query("drop trigger full_disk on broadcasts")
+                try await pool.query("drop trigger full_disk on deliveries")
+                #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                let next = try await stage.broadcast(Self.update)
+                #expect(try await stage.settled(next).deliveryStates == ["accepted"])
+            }
+            await pool.close()
+        }
+    }
+
+    @Test func `a database that is gone says so, tells no old numbers, and all goes on when it is back`() async throws {
+        let folder = try TemporaryFolder()
+        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
+        let connection = try await cluster.start()
+        let pool = PostgresPool(
+            configuration: PostgresConfiguration(connectionString: connection), logger: Stage.logger)
+        _ = try await Migrator(pool).migrate()
+        await pool.close()
+        do {
+            try await Stage.place(settings: ["DATABASE_URL": connection]) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    _ = try await until("the numbers are told") {
+                        try await MetricsTests.scrape(stage.url).contains("\ngrandstand_channel_limit{") ? true : nil
+                    }
+                    await cluster.stop()
+                    let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
+                    #expect(refused.status == 503)
+                    #expect(refused.headers["retry-after"] == "1")
+                    let detail = try #require(refused.json["detail"]?.string)
+                    #expect(detail.contains("did not answer") && detail.contains("Start PostgreSQL"), "\(detail)")
+                    _ = try await until("nobody tells numbers of the database", within: .seconds(40)) {
+                        let text = try await MetricsTests.scrape(stage.url)
+                        return text.contains("\ngrandstand_leader 0\n") && !text.contains("grandstand_channel_limit")
+                            ? true : nil
+                    }
+                    _ = try await cluster.start()
+                    let id = try await until("broadcasts are accepted again") {
+                        let answer = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
+                        return answer.status == 202 ? answer.json["id"]?.string : nil
+                    }
+                    #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                    _ = try await until("the numbers are told again", within: .seconds(40)) {
+                        try await MetricsTests.scrape(stage.url).contains("\ngrandstand_leader 1\n") ? true : nil
+                    }
+                }
+            }
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
+    }
+}

@@ -1,0 +1,83 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// What a server tells a Prometheus.
+@Suite(.timeLimit(.minutes(5)))
+struct MetricsTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+
+    @Test func `a played match tells all that dashboards and alerts ask for, and nothing that is not documented`()
+        async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putApp(channelLimit: 1)
+            try await stage.putEvent("derby")
+            try await stage.activeChannels(of: "derby")
+            // No place is left for it.
+            try await stage.putEvent("final")
+            let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+            _ = try await stage.settled(id)
+            _ = try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby")
+            let text = try await until("the quota is told to be exceeded") {
+                let text = try await Self.scrape(stage.url)
+                return text.contains("\ngrandstand_channels_exceed_seconds{") ? text : nil
+            }
+            let told = Self.families(text)
+            #expect(told["grandstand_accept_to_apns_seconds"] == "histogram")
+            #expect(text.contains(#"grandstand_accept_to_apns_seconds_bucket{le="10"}"#))
+            #expect(
+                text.contains(
+                    #"grandstand_deliveries_total{environment="development",state="accepted",reason="none"}"#))
+            #expect(text.contains("\ngrandstand_leader 1\n"))
+            for name in told.keys { #expect(text.contains("# HELP \(name) "), "\(name)") }
+
+            let page = try Self.text("docs/metrics.md")
+            for (name, kind) in told { #expect(page.contains("| `\(name)` | \(kind) |"), "\(name)") }
+            for path in ["prometheus/grandstand.rules.yaml", "grafana/match-day.json", "grafana/quota.json"] {
+                for match in try Self.text("docker/" + path).matches(of: /grandstand_[a-z_]+/) {
+                    let word = String(match.output)
+                    let family = word.replacing(/_(bucket|sum|count)$/, with: "")
+                    #expect(told[word] != nil || told[family] == "histogram", "\(word), of \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `one of two replicas tells the database's numbers, and the other when it was killed`() async throws {
+        try await Stage.place { environment, simulator in
+            let process = try await ServerProcess.start(environment)
+            _ = try await until("the first leads") {
+                try await Self.scrape(process.url).contains("\ngrandstand_leader 1\n") ? true : nil
+            }
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putApp()
+                let beside = try await Self.scrape(stage.url)
+                #expect(beside.contains("\ngrandstand_leader 0\n"))
+                #expect(!beside.contains("grandstand_deliveries_pending"))
+                #expect(try await Self.scrape(process.url).contains("\ngrandstand_deliveries_pending{"))
+                process.kill9()
+                _ = try await until("the second leads", within: .seconds(40)) {
+                    let text = try await Self.scrape(stage.url)
+                    return text.contains("\ngrandstand_leader 1\n") && text.contains("\ngrandstand_channel_limit{")
+                        ? true : nil
+                }
+            }
+        }
+    }
+
+    static func scrape(_ url: String) async throws -> String {
+        try await HTTPCaller(url: url, secret: nil)("GET", "/metrics").text
+    }
+
+    /// Types by name.
+    private static func families(_ text: String) -> [String: String] {
+        Dictionary(
+            text.matches(of: /# TYPE (\w+) (\w+)\n/).map { (String($0.output.1), String($0.output.2)) },
+            uniquingKeysWith: { one, _ in one })
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandClient
+internal import GrandstandLiveActivities
+internal import GrandstandTestKit
+internal import PhoneFakes
+internal import Testing
+
+/// The app's side against the real server and the simulator, over a network that cuts, delays, doubles and reorders.
+@Suite(.timeLimit(.minutes(5)))
+struct PhoneStormTests {
+    private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
+
+    @Test func `after any storm the server has the phone's last state, and each start is there once`() async throws {
+        try await Stage.with(settings: ["GRANDSTAND_INSTALLATION_LIMIT": "100000"]) { stage in
+            try await stage.putApp()
+            for key in ["derby", "final"] { try await stage.putStartingEvent(key) }
+            let key = try #require(try await stage.appsKey().secret)
+            let network = StormyNetwork(to: stage.url, seed: 21)
+            try await RequestProxy.with {
+                await network.carry($0)
+            } _: { proxy in
+                let url = try #require(URL(string: proxy.url))
+                for seed in 0..<16 {
+                    network.rise()
+                    try await Self.weather(UInt64(seed), network, url, key)
+                }
+            }
+            for fate in ["lost", "unheard", "doubled", "late", "busy", "arrives"] {
+                #expect(network.counts[fate, default: 0] > 0, "\(network.counts)")
+            }
+        }
+    }
+
+    private static func launch(_ phone: Phone, _ client: GrandstandClient) async -> LiveActivities {
+        let activities = LiveActivities(
+            host: phone.host, server: GrandstandServer(client: client, app: app),
+            store: RecordStore(file: phone.record),
+            credentials: FileCredentials(file: phone.keychain), time: phone.time)
+        await activities.start()
+        return activities
+    }
+
+    private static func weather(
+        _ seed: UInt64, _ network: StormyNetwork, _ proxy: URL, _ key: String
+    ) async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        let client = GrandstandClient(server: proxy, key: key, retry: .never)
+        var random = Random(seed: seed)
+        var app = await launch(phone, client)
+        var wished: Set<String> = []
+        for _ in 0..<12 {
+            switch random.next(below: 7) {
+            case 0: try await app.follow(["team:\(random.next(below: 12))"])
+            case 1: try await app.unfollow(["team:\(random.next(below: 12))"])
+            case 2:
+                let token = "\(100_000 + random.next(below: 800_000))\(100_000 + seed)"
+                phone.host.change { $0.startTokens["MatchAttributes"] = token }
+                phone.host.tell(.startToken(type: "MatchAttributes", token: token))
+            case 3:
+                let event = ["derby", "final"][random.next(below: 2)]
+                if (try? await app.show(Phone.match(event))) != nil { wished.insert(event) }
+            case 4: await app.refresh()
+            case 5: await app.flush()
+            default:
+                await app.stop()
+                app = await launch(phone, client)
+            }
+        }
+        await app.flush()
+        await network.calm()
+        await app.refresh()
+        let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
+        await app.stop()
+
+        let condition = await phone.host.condition()
+        #expect(Set(condition.activities.map(\.eventKey)) == wished, "seed \(seed)")
+        #expect(condition.activities.count == wished.count, "seed \(seed)")
+        #expect(
+            phone.host.starts.allSatisfy { if case .channel = $0.delivery { true } else { false } }, "seed \(seed)")
+        let credential = try #require(try FileCredentials(file: phone.keychain).load())
+        let known = try await client.send(
+            .getInstallation(
+                .init(
+                    app: Self.app, installationId: credential.installation.uuidString.lowercased(),
+                    secret: credential.secret)))
+        #expect(known.topics.sorted() == status.topics, "seed \(seed)")
+        #expect(condition.systemVersion.hasPrefix(known.systemVersion), "seed \(seed)")
+        let endings = condition.startTokens.mapValues { String($0.suffix(6)) }
+        #expect(known.startTokens.count == endings.count, "seed \(seed)")
+        for token in known.startTokens {
+            #expect(endings[token.attributesType].map { token.token.hasSuffix($0) } == true, "seed \(seed)")
+        }
+        let shown = Dictionary(known.activities.map { ($0.activityId, $0) }) { first, _ in first }
+        for card in condition.activities {
+            #expect(shown[card.id]?.eventKey == card.eventKey, "seed \(seed)")
+            #expect(shown[card.id]?.state.rawValue == card.state.rawValue, "seed \(seed)")
+            #expect(shown[card.id]?.channelId != nil, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import PhoneFakes
+internal import Synchronization
+
+/// A network between phones and the server that cuts, delays, doubles and reorders whole requests, by numbers.
+final class StormyNetwork: Sendable {
+    private struct State {
+        var random: Random
+        var isCalm = false
+        var held: [(after: Int, request: Receiver.Request)] = []
+        var counts: [String: Int] = [:]
+    }
+
+    private enum Fate {
+        case arrives, lost, unheard, doubled, late(Int), busy
+    }
+
+    private let server: HTTPCaller
+    private let state: Mutex<State>
+
+    init(to server: String, seed: UInt64) {
+        self.server = HTTPCaller(url: server)
+        state = Mutex(State(random: Random(seed: seed)))
+    }
+
+    /// What became of requests, and of how many.
+    var counts: [String: Int] { state.withLock { $0.counts } }
+
+    /// From now on all requests arrive; those that are still under way arrive first, the last of them first.
+    func calm() async {
+        let held = state.withLock { state in
+            state.isCalm = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for (_, request) in held.reversed() { _ = await forward(request) }
+    }
+
+    /// A new storm.
+    func rise() { state.withLock { $0.isCalm = false } }
+
+    func carry(_ request: Receiver.Request) async -> RequestProxy.Response? {
+        let (fate, due) = state.withLock { state in
+            for index in state.held.indices { state.held[index].after -= 1 }
+            let due = state.held.filter { $0.after < 0 }.map(\.request)
+            state.held.removeAll { $0.after < 0 }
+            return (Self.fate(of: request, &state), due)
+        }
+        for late in due { _ = await forward(late) }
+        switch fate {
+        case .arrives: return await forward(request)
+        case .lost, .late: return nil
+        case .unheard:
+            _ = await forward(request)
+            return nil
+        case .doubled:
+            async let copy = forward(request)
+            let answer = await forward(request)
+            _ = await copy
+            return answer
+        case .busy: return RequestProxy.Response(status: 503, headers: ["retry-after": "1"], body: [])
+        }
+    }
+
+    private static func fate(of request: Receiver.Request, _ state: inout State) -> Fate {
+        guard !state.isCalm else { return .arrives }
+        let (name, fate): (String, Fate) =
+            switch state.random.next(below: 10) {
+            case 0, 1: ("lost", .lost)
+            case 2: ("unheard", .unheard)
+            case 3: ("doubled", .doubled)
+            case 4, 5: ("late", .late(state.random.next(below: 5)))
+            case 6: ("busy", .busy)
+            default: ("arrives", .arrives)
+            }
+        state.counts[name, default: 0] += 1
+        if case .late(let after) = fate { state.held.append((after, request)) }
+        return fate
+    }
+
+    private func forward(_ request: Receiver.Request) async -> RequestProxy.Response? {
+        let names = ["authorization", "content-type", "grandstand-installation-secret", "if-none-match"]
+        let headers = request.headers.filter { names.contains($0.key) }
+        let answer = try? await server(
+            request.method, request.target, bytes: request.body.isEmpty ? nil : Data(request.body), headers: headers)
+        return answer.map { answer in
+            RequestProxy.Response(
+                status: answer.status,
+                headers: answer.headers.filter {
+                    ["content-type", "etag", "cache-control", "retry-after"].contains($0.key)
+                },
+                body: Array(answer.body))
+        }
+    }
+}

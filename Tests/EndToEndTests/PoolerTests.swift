@@ -1,0 +1,73 @@
+internal import EmbeddedPostgres
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// PgBouncer between the server and its database.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: PgBouncer.program != nil))
+struct PoolerTests {
+    @Test func `through sessions of its own a match is played`() async throws {
+        try await withDatabase { folder, database in
+            let bouncer = try await PgBouncer.start("session", before: database, in: folder)
+            try await Stage.place(settings: ["DATABASE_URL": bouncer.url]) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    for n in 1...3 {
+                        let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
+                        #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                    }
+                    let path = "/v1/lookup/com.example.Stadium/development/derby"
+                    #expect(try await stage.api("GET", path).status == 200)
+                }
+            }
+            bouncer.stop()
+        }
+    }
+
+    @Test(arguments: [
+        ("transaction", ""), ("transaction", "server_reset_query_always = 1"),
+        ("transaction", "server_round_robin = 1"),
+        ("statement", ""),
+    ])
+    func `sessions that others use, too, are refused at the start, and in words that help`(
+        mode: String, settings: String
+    ) async throws {
+        try await withDatabase { folder, database in
+            let bouncer = try await PgBouncer.start(mode, before: database, in: folder, settings: settings)
+            // Others use it, too: it has more than one session to lend.
+            let other = PostgresPool(configuration: .init(connectionString: bouncer.url), logger: Stage.logger)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { _ = try? await other.query("select pg_sleep(0.2)") } }
+            }
+            await other.close()
+            let source = Configuration.DatabaseSource.url(bouncer.url)
+            let refusal = await #expect(throws: StartError.self) {
+                try await DatabaseSession.open(source, logger: Stage.logger).close()
+            }
+            #expect(refusal?.description.contains("pool_mode = session") == true, "\(refusal?.description ?? "")")
+            let session = try await DatabaseSession.connect(source, logger: Stage.logger)
+            await #expect(throws: StartError.self) { try await session.migrate() }
+            await session.close()
+            bouncer.stop()
+        }
+    }
+
+    private func withDatabase(_ body: (_ folder: String, _ database: String) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
+        do {
+            let url = try await cluster.start()
+            let pool = PostgresPool(configuration: .stores(connectionString: url), logger: Stage.logger)
+            _ = try await Migrator(pool).migrate()
+            await pool.close()
+            try await body(folder.path, url)
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
+    }
+}

@@ -1,0 +1,212 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A backup of an hour ago in place of the database: what Apple and the phones have seen since is not in it.
+@Suite(.timeLimit(.minutes(5)))
+struct RestoreTests {
+    /// The runbook of docs/operations.md, step by step.
+    @Test func `what live events had is taken over, the rest left alone, nothing deleted, no timestamp goes back`()
+        async throws
+    {
+        let settings = ["GRANDSTAND_RECONCILE_INTERVAL": "0"]
+        try await Stage.place(settings: settings) { environment, simulator in
+            let backup = try Backup(environment)
+            let before = try await Self.play(environment, simulator, backup)
+            let foreign = try await AppleConsole.with(simulator) { console in
+                try await console.delete(before.over)
+                return try await console.create()
+            }
+            simulator.clearJournal()
+            try await backup.restored { try await Self.drill(before, foreign, $0, simulator) }
+            #expect(!simulator.journal().contains { $0.request.method == "DELETE" })
+        }
+    }
+
+    private static func drill(
+        _ before: Lost, _ foreign: String, _ environment: [String: String], _ simulator: Simulator
+    ) async throws {
+        let looking = environment.merging(["GRANDSTAND_ROLES": "api"]) { $1 }
+        try await Stage.serve(looking, simulator: simulator) { try await look($0, before, foreign) }
+        try await Stage.serve(environment, simulator: simulator) { try await goOn($0, before, foreign) }
+    }
+
+    /// Without the roles that act: look, and say which channel is whose.
+    private static func look(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
+        let report = try await stage.reconcile("{}")
+        #expect(report["missing"]?.items.map { $0["channelId"]?.string } == [before.over])
+        let unmanaged = Set(report["unmanaged"]?.items.compactMap { $0["channelId"]?.string } ?? [])
+        #expect(unmanaged == [before.later, before.new, foreign])
+        try await stage.putEvent("new")
+        try await take(stage, before.later, for: "later")
+        try await take(stage, before.new, for: "new")
+        #expect(Set(stage.atApple().map(\.id)) == [before.kept, before.later, before.new, foreign])
+    }
+
+    private static func take(_ stage: Stage, _ channel: String, for key: String) async throws {
+        let answer = try await stage.importChannel(#"{"channelId": "\#(channel)", "eventKey": "\#(key)"}"#)
+        #expect(answer.status == 201, "\(answer.text)")
+    }
+
+    private static func goOn(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
+        let report = try await stage.reconcile(#"{"apply": true}"#)
+        #expect(report["actions"]?.items.map { $0["action"]?.string } == ["mark-missing"])
+        #expect(try await stage.activeChannels(of: "kept") == [before.kept])
+        #expect(try await stage.activeChannels(of: "new") == [before.new])
+        #expect(try await stage.activeChannels(of: "later") == [before.later])
+        // The ledger does not know that it ended: it has a channel again, until its end is sent once more.
+        let again = try await channel(of: "over", otherThan: before.over, stage)
+        #expect(Set(stage.atApple().map(\.id)) == [before.kept, before.later, before.new, foreign, again])
+        #expect(try await stage.quota()["unmanaged"]?.int == 1)
+
+        // Three updates in a moment had run ahead of the clock, which an hour would have overtaken.
+        try await until("the clock has passed what phones have") {
+            Int(Date().timeIntervalSince1970) > before.timestamp
+        }
+        let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 4}}"#, to: "kept")
+        #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+        let sent = stage.simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
+        let timestamps = sent.compactMap(\.request.timestamp)
+        #expect(timestamps.count == 1 && timestamps.allSatisfy { $0 > before.timestamp })
+        #expect(sent.compactMap { $0.request.json["aps"]?["content-state"]?["n"]?.int } == [4])
+    }
+
+    private static func channel(of key: String, otherThan lost: String, _ stage: Stage) async throws -> String {
+        try await until("\(key) has another channel") {
+            let channel = try await stage.activeChannels(of: key).first
+            return channel == lost ? nil : channel
+        }
+    }
+
+    /// - Parameter others: channels that came after the dump, besides the one whose creation was under way in it.
+    @Test(arguments: [0, 1])
+    func `a creation that was under way is settled with what it made, unless others may have made it`(others: Int)
+        async throws
+    {
+        let settings = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1"]
+        try await Stage.place(settings: settings) { environment, simulator in
+            let backup = try Backup(environment)
+            var made = ""
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                try await stage.putApp()
+                let hold = simulator.hold { $0.isCreation }
+                try await stage.putEvent("derby")
+                _ = try await simulator.requests(1) { $0.request.isCreation }
+                try await backup.take()
+                hold.release()
+                made = try #require(try await stage.activeChannels(of: "derby").first)
+            }
+            try await AppleConsole.with(simulator) { console in
+                for _ in 0..<others { try await console.create() }
+            }
+            let before = Set(simulator.channels(of: Stage.bundleID, in: .development).map(\.id))
+            try await backup.restored { environment in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    let channel = try #require(try await stage.activeChannels(of: "derby").first)
+                    #expect((channel == made) == (others == 0))
+                    #expect(Set(stage.atApple().map(\.id)) == before.union([channel]))
+                    let alarm = try await stage.quota()["alarm"]?.string
+                    #expect(alarm == (others == 0 ? nil : "ambiguous-creation"))
+                }
+            }
+        }
+    }
+
+    /// Channels as they are at Apple when the database is lost, and the newest timestamp that phones have.
+    private struct Lost {
+        var kept = ""
+        /// Of an event that had none in the backup.
+        var later = ""
+        /// Of an event that is not in the backup.
+        var new = ""
+        /// Of an event that ended since.
+        var over = ""
+        var timestamp = 0
+    }
+
+    private static func play(
+        _ environment: [String: String], _ simulator: Simulator, _ backup: Backup
+    ) async throws -> Lost {
+        var lost = Lost()
+        try await Stage.serve(environment, simulator: simulator) { stage in
+            func send(_ n: Int, to key: String = "kept", event: String = "update") async throws {
+                let id = try await stage.broadcast(
+                    #"{"event": "\#(event)", "contentState": {"n": \#(n)}}"#, to: key)
+                #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+            }
+            lost.kept = try #require(try await stage.putLiveEvent("kept").first)
+            try await stage.putEvent("over")
+            lost.over = try #require(try await stage.activeChannels(of: "over").first)
+            let audience = Stage.audience(.development, .noMessageStored)
+            let declared = try await stage.api(
+                "PUT", "/v1/events/later",
+                #"{"name": "Later", "channelsOpenAt": "2099-01-01T00:00:00Z", "audiences": [\#(audience)]}"#)
+            #expect(declared.status == 201)
+            try await send(1)
+            try await backup.take()
+            for n in 2...3 { try await send(n) }
+            try await send(9, to: "over", event: "end")
+            for key in ["later", "new"] { try await stage.putEvent(key) }
+            lost.later = try #require(try await stage.activeChannels(of: "later").first)
+            lost.new = try #require(try await stage.activeChannels(of: "new").first)
+        }
+        lost.timestamp =
+            simulator.journal().filter { $0.request.isBroadcast }.compactMap(\.request.timestamp).max() ?? 0
+        return lost
+    }
+}
+
+/// `pg_dump` and `pg_restore`, as the runbook has them.
+private struct Backup {
+    private let environment: [String: String]
+    private let url: String
+    private let folder: TemporaryFolder
+    private let programs: URL
+
+    init(_ environment: [String: String]) throws {
+        self.environment = environment
+        url = try #require(environment["DATABASE_URL"])
+        folder = try TemporaryFolder()
+        let roots = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"]
+        let installed = roots.flatMap { root in
+            ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).sorted().reversed()
+                .map { "\(root)/\($0)/bin" }
+        }
+        let found = installed.first { FileManager.default.isExecutableFile(atPath: "\($0)/pg_dump") }
+        programs = URL(filePath: try #require(found, "no pg_dump here; run  make setup"))
+    }
+
+    func take() async throws { try await run("pg_dump", ["--format=custom", "--file=\(file)", url]) }
+
+    /// Restores into a new database beside the old one, and gives `body` the settings of a server on it.
+    func restored(_ body: ([String: String]) async throws -> Void) async throws {
+        let name = "restored_\(UUID().uuidString.prefix(8).lowercased())"
+        let separator = url.contains("://") ? (url.contains("?") ? "&" : "?") : " "
+        let restored = "\(url)\(separator)dbname=\(name)"
+        try await change("create database \(name)")
+        do {
+            try await run("pg_restore", ["--exit-on-error", "--no-owner", "--dbname=\(restored)", file])
+            try await body(environment.merging(["DATABASE_URL": restored]) { $1 })
+        } catch {
+            try? await change("drop database \(name) with (force)")
+            throw error
+        }
+        try await change("drop database \(name) with (force)")
+    }
+
+    private func change(_ sql: String) async throws {
+        let pool = PostgresPool(configuration: PostgresConfiguration(connectionString: url), logger: Stage.logger)
+        try await pool.withConnection { try await $0.script(sql) }
+        await pool.close()
+    }
+
+    private var file: String { folder.path + "/backup.dump" }
+
+    private func run(_ program: String, _ arguments: [String]) async throws {
+        let output = try await Program.run(programs.appending(path: program), arguments)
+        try #require(output.exitCode == 0, "\(program): \(output.text)")
+    }
+}

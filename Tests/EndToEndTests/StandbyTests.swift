@@ -1,0 +1,163 @@
+internal import APNsSimulator
+internal import EmbeddedPostgres
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A primary and a synchronous standby: what one had, the other goes on with, and lookups need the standby alone.
+@Suite(.timeLimit(.minutes(5)))
+struct StandbyTests {
+    @Test func `the primary dies under load: nothing accepted is lost, and sends go on within ten seconds`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
+            try await Stage.place(settings: ["DATABASE_URL": pair.url]) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    let before = try await Self.accepted(1...20, by: stage)
+
+                    await pair.primary.kill()
+                    let died = ContinuousClock.now
+                    async let after = Self.accepted(21...40, by: stage)
+                    try await pair.standby.promote()
+                    _ = try await simulator.requests(1) { $0.request.isBroadcast && Self.state($0) > 20 }
+                    let gap = ContinuousClock.now - died
+                    #expect(gap < .seconds(10), "\(gap)")
+
+                    for id in try await before + after {
+                        let states = try await stage.settled(id).deliveryStates
+                        #expect(["accepted", "superseded"].contains(states.first), "\(states)")
+                    }
+                    let sent = simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
+                    #expect(sent.last.map(Self.state) == 40)
+                    let timestamps = sent.compactMap(\.request.timestamp)
+                    #expect(timestamps == timestamps.sorted())
+                    let ready = try await until("readiness is green") {
+                        let answer = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
+                        return answer.status == 200 ? answer : nil
+                    }
+                    #expect(ready.json["database"]?.string == "ok")
+                }
+            }
+        }
+    }
+
+    @Test func `lookups from a standby follow the primary, outlive it, and say how old they are`() async throws {
+        let folder = try TemporaryFolder()
+        try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
+            try await Stage.place(settings: ["DATABASE_URL": pair.url]) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    let secret = try await stage.caller([.lookup]).secret
+                    let settings = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": pair.standbyURL]
+                    let server = try await ServerProcess.start(environment.merging(settings) { $1 })
+                    defer { server.kill9() }
+                    let phone = HTTPCaller(url: server.url, secret: secret)
+                    try await until("lookups are answered") { try await phone("GET", Self.path).status == 200 }
+
+                    try await Self.follows(pair, stage, phone)
+                    try await Self.refusesTheRest(server, stage)
+                    try await Self.outlives(pair, stage, phone)
+                }
+            }
+        }
+    }
+
+    @Test func `a commit that no standby confirmed is not called one`() async throws {
+        let folder = try TemporaryFolder()
+        try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
+            var configuration = PostgresConfiguration(connectionString: pair.primaryURL)
+            configuration.queryTimeout = .milliseconds(300)
+            let pool = PostgresPool(configuration: configuration, logger: Stage.logger)
+            try await pool.query("create table t (n integer)")
+            try pair.standby.freeze(true)
+            await #expect {
+                try await pool.query("insert into t values (1)")
+            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+            await #expect {
+                try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
+            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+            try pair.standby.freeze(false)
+            try await pool.query("insert into t values (3)")
+            await pool.close()
+        }
+    }
+
+    private static func state(_ entry: JournalEntry) -> Int {
+        entry.request.json["aps"]?["content-state"]?["n"]?.int ?? 0
+    }
+
+    private static let path = path(of: "derby")
+
+    /// Sends these states one after the other, each again until it is accepted, as organisers do; returns the broadcasts.
+    private static func accepted(_ states: ClosedRange<Int>, by stage: Stage) async throws -> [String] {
+        var ids: [String] = []
+        for n in states {
+            ids.append(
+                try await until("state \(n) is accepted") {
+                    let answer = try? await stage.api(
+                        "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {"n": \#(n)}}"#,
+                        headers: ["Idempotency-Key": "state-\(n)"])
+                    guard let answer, answer.status == 202 else {
+                        try #require(answer.map { $0.status >= 409 } ?? true, "\(answer?.text ?? "")")
+                        return nil
+                    }
+                    return answer.json["id"]?.string
+                })
+        }
+        return ids
+    }
+
+    /// What is committed is found, also when others were committed before it that began after it.
+    private static func follows(_ pair: PostgresPair, _ stage: Stage, _ phone: HTTPCaller) async throws {
+        for key in ["cup", "final"] {
+            try await stage.putEvent(key)
+            try await stage.activeChannels(of: key)
+            try await until("\(key) is known") { try await phone("GET", path(of: key)).status == 200 }
+        }
+        let pool = PostgresPool(configuration: .init(connectionString: pair.primaryURL), logger: Stage.logger)
+        try await pool.transaction { connection in
+            try await connection.query("update events set ended_at = now() where key = 'cup'")
+            try await pool.query("update events set ended_at = now() where key = 'final'")
+            try await until("the later transaction is known") {
+                try await phone("GET", path(of: "final")).status == 410
+            }
+        }
+        await pool.close()
+        try await until("the earlier one, too") { try await phone("GET", path(of: "cup")).status == 410 }
+    }
+
+    private static func path(of key: String) -> String { "/v1/lookup/com.example.Stadium/development/\(key)" }
+
+    private static func refusesTheRest(_ server: ServerProcess, _ stage: Stage) async throws {
+        let other = HTTPCaller(url: server.url, secret: stage.api.secret)
+        let refused = try await other(
+            "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {}}"#,
+            headers: ["Idempotency-Key": "not-here"])
+        #expect(refused.status == 503)
+        #expect(refused.json["detail"]?.string?.contains("GRANDSTAND_ROLES=lookup") == true, "\(refused.text)")
+    }
+
+    private static func outlives(_ pair: PostgresPair, _ stage: Stage, _ phone: HTTPCaller) async throws {
+        await pair.primary.kill()
+        let stale = try await until("an answer says that it is old") {
+            let answer = try await phone("GET", path)
+            try #require(answer.status == 200, "\(answer.text)")
+            return answer.headers["warning"] == nil ? nil : answer
+        }
+        #expect(try #require(stale.headers["age"].flatMap { Int($0) }) >= 3)
+        #expect(try await HTTPCaller(url: phone.url, secret: nil)("GET", "/readyz").status == 200)
+
+        try await pair.standby.promote()
+        try await until("the answers are of now") { try await phone("GET", path).headers["warning"] == nil }
+        _ = try await until("an end is accepted") {
+            let answer = try await stage.api(
+                "POST", "/v1/events/derby/broadcasts", #"{"event": "end", "contentState": {"n": 1}}"#)
+            return answer.status == 202 ? answer : nil
+        }
+        try await until("the end is known") { try await phone("GET", path).status == 410 }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import Synchronization
+
+/// PgBouncer before the database of a test.
+final class PgBouncer: Sendable {
+    /// Where clients reach the database.
+    let url: String
+    private let process: Process
+
+    static let program = ["/usr/sbin/pgbouncer", "/opt/homebrew/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// Starts it in the folder; returns once it takes clients.
+    ///
+    /// - Parameters:
+    ///   - mode: `session`, `transaction` or `statement`.
+    ///   - database: the connection string of the database behind it.
+    ///   - settings: more lines of its configuration.
+    static func start(
+        _ mode: String, before database: String, in folder: String, settings: String = ""
+    ) async throws -> PgBouncer {
+        guard let program else { throw NeverHappened(what: "pgbouncer is installed: run scripts/setup") }
+        let place = folder + "/" + mode
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        let configuration = """
+            [databases]
+            grandstand = \(database)
+            [pgbouncer]
+            listen_addr =
+            listen_port = 6432
+            unix_socket_dir = \(place)
+            auth_type = any
+            pool_mode = \(mode)
+            default_pool_size = 60
+            max_client_conn = 200
+            \(settings)
+            """
+        try configuration.write(toFile: place + "/pgbouncer.ini", atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = [place + "/pgbouncer.ini"]
+        if geteuid() == 0 {
+            // It refuses root, and the database's socket is its account's.
+            for path in [folder, place] { chmod(path, 0o777) }
+            process.arguments = ["-u", "postgres", place + "/pgbouncer.ini"]
+        }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let bouncer = PgBouncer(url: "host='\(place)' port=6432 user=grandstand dbname=grandstand", process)
+        try await until("PgBouncer takes clients") {
+            FileManager.default.fileExists(atPath: place + "/.s.PGSQL.6432")
+        }
+        return bouncer
+    }
+
+    private init(url: String, _ process: Process) {
+        self.url = url
+        self.process = process
+    }
+
+    func stop() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { stop() }
+}

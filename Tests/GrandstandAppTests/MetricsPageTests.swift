@@ -1,0 +1,83 @@
+internal import Foundation
+internal import PrometheusMetrics
+internal import Testing
+
+@testable internal import GrandstandApp
+
+/// docs/metrics.md, dashboards and alerts against the metrics that there are.
+struct MetricsPageTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+
+    @Test func `the page has every metric with its type, labels and meaning, and no other`() throws {
+        let page = try Self.text("docs/metrics.md")
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `grandstand_") }.map(String.init)
+        let expected = MetricCatalog.all.map { metric in
+            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(metric.name)` | \(metric.kind.rawValue) | \(labels.isEmpty ? "–" : labels) | \(metric.help) |"
+        }
+        #expect(rows == expected)
+    }
+
+    @Test func `names are Prometheus': one prefix, base units, totals for counters alone`() {
+        #expect(MetricCatalog.all.count > 30)
+        #expect(Set(MetricCatalog.all.map(\.name)).count == MetricCatalog.all.count)
+        for metric in MetricCatalog.all {
+            #expect(metric.name.wholeMatch(of: /grandstand_[a-z_]+/) != nil, "\(metric.name)")
+            #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
+            #expect(metric.kind != .histogram || metric.name.hasSuffix("_seconds"), "\(metric.name)")
+            #expect(metric.help.hasSuffix("."), "\(metric.name)")
+        }
+    }
+
+    @Test(arguments: [
+        "docker/prometheus/grandstand.rules.yaml", "docker/grafana/match-day.json", "docker/grafana/quota.json",
+    ])
+    func `dashboards and alerts ask for metrics that there are, by labels that they have`(_ path: String) throws {
+        let text = try Self.text(path)
+        let known = Dictionary(uniqueKeysWithValues: MetricCatalog.all.map { ($0.name, $0) })
+        var asked = 0
+        for match in text.matches(of: /(grandstand_[a-z_]+)(\{[^}]*\})?/) {
+            let word = String(match.output.1)
+            let name = word.replacing(/_(bucket|sum|count)$/, with: "")
+            let metric = try #require(known[word] ?? known[name], "\(word)")
+            for label in (match.output.2 ?? "").matches(of: /([a-z_]+)\s*[=!]/) {
+                #expect(metric.labels.contains(String(label.output.1)), "\(word) has no \(label.output.1)")
+            }
+            asked += 1
+        }
+        #expect(asked > 10)
+    }
+
+    @Test(arguments: ["match-day", "quota"])
+    func `a dashboard chooses its Prometheus by a variable, and says of each panel what it answers`(
+        _ name: String
+    ) throws {
+        let data = try Data(contentsOf: Self.root.appending(path: "docker/grafana/\(name).json"))
+        let board = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let variables = try #require((board["templating"] as? [String: Any])?["list"] as? [[String: Any]])
+        #expect(variables.contains { $0["name"] as? String == "datasource" && $0["type"] as? String == "datasource" })
+        let panels = try #require(board["panels"] as? [[String: Any]])
+        #expect(Set(panels.compactMap { $0["id"] as? Int }).count == panels.count)
+        #expect((4...16).contains(panels.count))
+        for panel in panels {
+            #expect((panel["description"] as? String)?.isEmpty == false, "\(panel["title"] ?? "")")
+            #expect((panel["datasource"] as? [String: String])?["uid"] == "${datasource}")
+            let targets = try #require(panel["targets"] as? [[String: Any]])
+            #expect(!targets.isEmpty && targets.allSatisfy { ($0["expr"] as? String)?.isEmpty == false })
+        }
+    }
+
+    @Test func `every alert says what to do, and is told of in the runbook`() throws {
+        let rules = try Self.text("docker/prometheus/grandstand.rules.yaml")
+        let names = rules.matches(of: /- alert: (\w+)/).map { String($0.output.1) }
+        #expect(names.count >= 10)
+        #expect(rules.matches(of: /summary:/).count == names.count)
+        #expect(rules.matches(of: /docs\/operations\.md#watching/).count == names.count)
+        let page = try Self.text("docs/operations.md")
+        for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+}

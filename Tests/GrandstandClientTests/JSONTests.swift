@@ -1,0 +1,126 @@
+internal import Foundation
+internal import GrandstandClient
+internal import Testing
+
+/// Bytes that must survive, and problems as they come.
+struct JSONTests {
+    private static let content = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2], "n":null}"#
+
+    @Test func `raw JSON goes out byte for byte, at any depth`() throws {
+        let raw = try RawJSON(json: Self.content)
+        let draft = GrandstandClient.BroadcastDraft(
+            event: .update, contentState: raw, alert: .init(title: "Tor", body: .key("GOAL", arguments: ["1"])),
+            byVariant: ["de": .init(contentState: raw), "en": .init(contentState: try RawJSON(json: "3"))])
+        let text = String(decoding: try ClientJSON.write(draft), as: UTF8.self)
+        #expect(text.components(separatedBy: Self.content).count == 3)
+        #expect(text.contains(#""contentState":3"#))
+        #expect(!text.contains("raw:"))
+    }
+
+    @Test func `raw JSON comes in byte for byte, at any depth`() throws {
+        let text = #"{ "items" : [ {"eventKey":"a","reason":"r"} ], "x": {"7": [null, \#(Self.content)]}}"#
+        struct Answer: Decodable { let x: [String: [RawJSON]] }
+        let answer = try ClientJSON.read(Answer.self, Data(text.utf8))
+        #expect(answer.x["7"]?.map(\.description) == ["null", Self.content])
+    }
+
+    @Test func `a value is written by its own encoder, and read by its decoder`() throws {
+        struct Score: Codable, Equatable {
+            var home: Int
+            var at: Date
+            var raw: RawJSON
+        }
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .secondsSince1970
+        encoder.outputFormatting = .sortedKeys
+        let score = Score(home: 1, at: Date(timeIntervalSince1970: 5), raw: try RawJSON(json: "{ }"))
+        let raw = try RawJSON(score, encoder: encoder)
+        #expect(raw.description == #"{"at":5,"home":1,"raw":{ }}"#)
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        #expect(try raw.decode(Score.self, decoder: decoder).home == 1)
+    }
+
+    @Test func `the same value is the same bytes, each time`() throws {
+        struct State: Encodable {
+            var a = 1, b = 2, c = 3, d = 4, e = 5, f = 6
+        }
+        let texts = try (0..<20).map { _ in
+            let raw = try RawJSON(State())
+            return try ClientJSON.write(GrandstandClient.BroadcastDraft(event: .update, contentState: raw, priority: 5))
+        }
+        #expect(Set(texts).count == 1)
+    }
+
+    @Test func `elsewhere raw JSON is a value as any`() throws {
+        let raw = try RawJSON(json: #"{"a": [1, 2.5, null, true, "x"]}"#)
+        let bytes = try JSONEncoder().encode(["raw": raw])
+        #expect(
+            try JSONDecoder().decode([String: RawJSON].self, from: bytes)["raw"]?.description
+                == #"{"a":[1,2.5,null,true,"x"]}"#)
+    }
+
+    @Test(arguments: ["", "{", "{} {}", "nul", "\"\u{1}\""])
+    func `what is no JSON is refused`(text: String) {
+        #expect(throws: DecodingError.self) { try RawJSON(json: text) }
+    }
+
+    @Test func `a problem document is read whole`() async throws {
+        let text =
+            #"{"type":"https://grandstand.dev/problems/unknown-field","title":"T","status":422,"detail":"D","requestId":"r","errors":[{"pointer":"/x","detail":"d"}],"apns":{"status":400,"reason":"BadX","requestId":null}}"#
+        let transport = ScriptedTransport([
+            { .init(status: 422, headers: ["Retry-After": "9"], body: Data(text.utf8)) }
+        ])
+        let problem = try #require(
+            await #expect(throws: ServerProblem.self) {
+                try await GrandstandClient.test(transport).send(.getEvent("derby"))
+            })
+        #expect(problem.kind == .unknownField)
+        #expect(problem.status == 422)
+        #expect(problem.errors.map(\.pointer) == ["/x"])
+        #expect(problem.apns?.reason == "BadX")
+        #expect(problem.requestId == "r")
+        #expect(problem.retryAfter == 9)
+        #expect("\(problem)" == "T: D")
+    }
+
+    @Test func `a new kind, and what is no problem document, are problems of an unknown kind`() async throws {
+        func problem(_ response: GrandstandClient.Response) async throws -> ServerProblem {
+            let transport = ScriptedTransport { _ in response }
+            return try #require(
+                await #expect(throws: ServerProblem.self) {
+                    try await GrandstandClient.test(transport).send(.getEvent("derby"))
+                })
+        }
+        let new = try await problem(.problem(418, "tea-pot"))
+        #expect(new.kind == .unknown)
+        #expect(new.slug == "tea-pot")
+        let page = try await problem(.init(status: 403, body: Data("<html>".utf8)))
+        #expect(page.kind == .unknown)
+        #expect("\(page)" == "HTTP 403: <html>")
+    }
+
+    @Test func `a word that is new stays as it is`() throws {
+        let board = try ClientJSON.read(
+            GrandstandClient.LiveBoard.self,
+            Data(#"{"eventKey":"derby","state":"postponed","broadcasts":[]}"#.utf8))
+        #expect(board.state == .init(rawValue: "postponed"))
+    }
+
+    @Test func `parts of a path are encoded`() {
+        let app = GrandstandClient.AppEnvironment("a/b ?", .production)
+        #expect(
+            GrandstandClient.Call<GrandstandClient.Lookup>.lookup("ü#", in: app).path
+                == "/v1/lookup/a%2Fb%20%3F/production/%C3%BC%23")
+    }
+
+    @Test func `an installation draws a secret that the API takes`() {
+        let app = GrandstandClient.AppEnvironment("a", .production)
+        let identities = (0..<20).map { _ in GrandstandClient.InstallationIdentity(new: app) }
+        #expect(Set(identities.map(\.secret)).count == 20)
+        for identity in identities {
+            #expect(identity.secret.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil)
+            #expect(UUID(uuidString: identity.installationId) != nil)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+internal import GrandstandClient
+internal import Testing
+
+/// When a request is made again, without a clock.
+struct RetryPolicyTests {
+    private typealias Policy = GrandstandClient.RetryPolicy
+
+    private static func answer(_ status: Int, _ kind: ServerProblem.Kind = .unknown, after: Int? = nil)
+        -> Policy.Outcome
+    {
+        .answer(status: status, kind: kind, retryAfter: after)
+    }
+
+    @Test(arguments: [500, 502, 503, 504, 429])
+    func `what may pass is tried again`(status: Int) {
+        #expect(Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5) != nil)
+    }
+
+    @Test(arguments: [301, 400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501])
+    func `what stands is not`(status: Int) {
+        #expect(Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5) == nil)
+    }
+
+    @Test func `what APNs or a calendar's server said is an answer, whatever its status`() {
+        for (status, kind) in [
+            (502, ServerProblem.Kind.apnsRefused), (504, .apnsUnanswered), (502, .calendarUnavailable),
+        ] {
+            #expect(Policy.standard.wait(after: Self.answer(status, kind), made: 1, elapsed: .zero, chance: 0) == nil)
+        }
+    }
+
+    @Test func `a repetition that meets its first copy waits for it`() {
+        let outcome = Self.answer(409, .idempotencyInProgress)
+        #expect(Policy.standard.wait(after: outcome, made: 1, elapsed: .zero, chance: 0) != nil)
+    }
+
+    @Test func `network faults are tried again, a wrong address or certificate is not`() {
+        func wait(_ code: URLError.Code) -> Duration? {
+            Policy.standard.wait(after: .fault(URLError(code)), made: 1, elapsed: .zero, chance: 1)
+        }
+        for code in [URLError.timedOut, .networkConnectionLost, .cannotConnectToHost, .notConnectedToInternet] {
+            #expect(wait(code) != nil)
+        }
+        for code in [URLError.badURL, .serverCertificateUntrusted, .cancelled] { #expect(wait(code) == nil) }
+        #expect(
+            Policy.standard.wait(after: .fault(CancellationError()), made: 1, elapsed: .zero, chance: 1) == nil)
+    }
+
+    @Test func `waits are anywhere from nothing to a ceiling that doubles up to its bound`() {
+        let policy = Policy(attempts: 20, firstWait: .seconds(1), longestWait: .seconds(5), deadline: .seconds(1000))
+        func wait(_ made: Int, _ chance: Double) -> Duration? {
+            policy.wait(after: Self.answer(503), made: made, elapsed: .zero, chance: chance)
+        }
+        #expect((1...5).map { wait($0, 1) } == [.seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5)])
+        #expect((1...5).map { wait($0, 0) } == Array(repeating: .zero, count: 5))
+        #expect(wait(3, 0.25) == .seconds(1))
+        #expect(wait(19, 1) == .seconds(5))
+        #expect(wait(20, 1) == nil)
+    }
+
+    @Test func `Retry-After is obeyed, and a wait never goes past the deadline`() {
+        let policy = Policy(attempts: 9, firstWait: .seconds(1), longestWait: .seconds(5), deadline: .seconds(30))
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 0) == .seconds(7))
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 1) == .seconds(8))
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .seconds(23), chance: 0) == nil)
+        #expect(policy.wait(after: Self.answer(503, after: 86_400), made: 1, elapsed: .zero, chance: 0) == nil)
+        #expect(policy.wait(after: Self.answer(503), made: 1, elapsed: .seconds(30), chance: 0) == nil)
+    }
+}

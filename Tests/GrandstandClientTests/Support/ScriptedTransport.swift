@@ -1,0 +1,95 @@
+internal import Foundation
+internal import GrandstandClient
+internal import Synchronization
+
+/// Answers by itself, and remembers what it was asked.
+final class ScriptedTransport: ClientTransport {
+    private let asked = Mutex<[GrandstandClient.Request]>([])
+    private let script: @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Response
+
+    init(_ script: @escaping @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Response) {
+        self.script = script
+    }
+
+    /// These answers, one after the other; the last one again and again.
+    convenience init(_ answers: [@Sendable () throws -> GrandstandClient.Response]) {
+        let next = Mutex(0)
+        self.init { _ in
+            let index = next.withLock { number in
+                defer { number += 1 }
+                return min(number, answers.count - 1)
+            }
+            return try answers[index]()
+        }
+    }
+
+    var requests: [GrandstandClient.Request] { asked.withLock { $0 } }
+
+    func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+        asked.withLock { $0.append(request) }
+        return try script(request)
+    }
+}
+
+/// A clock that a test holds: waits take no time and move it.
+final class HeldTime: Sendable {
+    private struct State {
+        var now = Date(timeIntervalSince1970: 1_795_293_900)
+        var uptime = Duration.zero
+        var waits: [Duration] = []
+    }
+
+    private let state = Mutex(State())
+    private let chance: Double
+
+    init(chance: Double = 1) { self.chance = chance }
+
+    var waits: [Duration] { state.withLock { $0.waits } }
+    var now: Date { state.withLock { $0.now } }
+
+    func advance(_ seconds: Double) {
+        state.withLock { state in
+            state.now += seconds
+            if seconds > 0 { state.uptime += .seconds(seconds) }
+        }
+    }
+
+    var time: ClientTime {
+        ClientTime(
+            now: { self.now }, uptime: { self.state.withLock { $0.uptime } },
+            sleep: { wait in
+                try Task.checkCancellation()
+                self.state.withLock { state in
+                    state.waits.append(wait)
+                    state.uptime += wait
+                    state.now += Double(wait.components.seconds) + Double(wait.components.attoseconds) / 1e18
+                }
+            }, chance: { [chance] in chance })
+    }
+}
+
+extension GrandstandClient {
+    static func test(
+        _ transport: ScriptedTransport, _ held: HeldTime = HeldTime(), retry: RetryPolicy = .standard,
+        cache: AnswerCache? = nil
+    ) -> GrandstandClient {
+        let server = URL(string: "https://grandstand.example/base/")
+        return GrandstandClient(
+            server: server ?? URL(filePath: "/"), key: "secret", transport: transport, retry: retry, cache: cache,
+            time: held.time)
+    }
+}
+
+extension GrandstandClient.Response {
+    static func problem(
+        _ status: Int, _ slug: String, headers: [String: String] = [:]
+    ) -> GrandstandClient.Response {
+        let text =
+            #"{"type":"https://grandstand.dev/problems/\#(slug)","title":"T","status":\#(status),"detail":"D"}"#
+        return .init(status: status, headers: headers, body: Data(text.utf8))
+    }
+
+    static func json(_ text: String, headers: [String: String] = [:]) -> GrandstandClient.Response {
+        .init(status: 200, headers: headers, body: Data(text.utf8))
+    }
+}

@@ -1,0 +1,168 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandConsole
+
+/// What a form has to bring before anything is done, and what becomes of it.
+struct ActionTests {
+    /// What the API was called with.
+    private final class Calls: Sendable {
+        private let calls = Mutex<[APICall]>([])
+        var all: [APICall] { calls.withLock(\.self) }
+        func add(_ call: APICall) { calls.withLock { $0.append(call) } }
+    }
+
+    /// A console with two actions: one renames, one deletes.
+    private static func world(_ calls: Calls, refused: APIProblem? = nil) -> ConsoleWorld {
+        var world = ConsoleWorld()
+        world.api = { call in
+            calls.add(call)
+            return APIAnswer(status: refused?.status ?? 200, body: Array("{}".utf8), problem: refused)
+        }
+        world.others = [
+            ActionRoute("/test/:id/rename", .operate) { submission in
+                let name = submission.fields["name"] ?? ""
+                _ = try await submission.call(
+                    APICall("POST", "/v1/test", body: Array(#"{"name": "\#(name)"}"#.utf8))
+                ).accepted()
+                return .done("/console/apps", notice: "Renamed \(name)")
+            },
+            ActionRoute("/test/:id/delete", .operate, irreversible: true) { submission in
+                _ = try await submission.call(APICall("DELETE", "/v1/test")).accepted()
+                return .elsewhere("/console/apps")
+            },
+        ]
+        return world
+    }
+
+    @Test func `a form is carried out through the API, once however often it is sent`() async throws {
+        let calls = Calls()
+        var world = Self.world(calls)
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let session = world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        for name in ["Derby", "Derby", "Final"] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", name), ("token", token)], in: session)
+            #expect(answer.status == 303)
+            #expect(answer.location == "/console/apps")
+        }
+        let keys = calls.all.compactMap(\.idempotencyKey)
+        #expect(keys.count == 3)
+        // The same form with another content is another request, not a mismatch.
+        #expect(keys[0] == keys[1] && keys[0] != keys[2])
+        let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
+        let notice = try #require(answer.cookie?.split(separator: ";").first)
+        let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
+        #expect(page.body.contains("Renamed Cup"))
+        #expect(page.cookie?.contains("grandstand-notice=;") == true)
+        // Nobody else's words.
+        let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
+        #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))
+    }
+
+    @Test(arguments: [
+        ["Origin": "https://example.com"], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
+        ["Origin": "null"],
+    ])
+    func `a form of another site does nothing, whatever it brings`(headers: [String: String]) async throws {
+        let calls = Calls()
+        let world = Self.world(calls)
+        let session = world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        let answer = try await world.post(
+            "/console/test/1/rename", [("name", "x"), ("token", token)], in: session, headers: headers)
+        #expect(answer.status == 403)
+        #expect(answer.body.contains("Nothing was sent."))
+        #expect(calls.all.isEmpty)
+    }
+
+    @Test func `a form that is too old, of another session or without a token does nothing, and is kept`() async throws
+    {
+        let calls = Calls()
+        let world = Self.world(calls)
+        let session = world.session("operate")
+        let old = FormToken.text(for: session, now: world.now().addingTimeInterval(-FormToken.lifetime))
+        let foreign = FormToken.text(for: world.session("operate"), now: world.now())
+        var changed = FormToken.text(for: session, now: world.now())
+        let first = changed.removeFirst()
+        for (token, words) in [
+            (old, "too old"), (foreign, "another session"), ("", "another session"),
+            ((first == "A" ? "B" : "A") + changed, "another session"),
+        ] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", "Typed with care"), ("token", token)], in: session)
+            #expect(answer.status == 403)
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."))
+            #expect(answer.body.contains(#"value="Typed with care""#))
+        }
+        #expect(calls.all.isEmpty)
+    }
+
+    @Test func `what cannot be undone takes the key once more`() async throws {
+        let calls = Calls()
+        let world = Self.world(calls)
+        for (key, status, words) in [
+            ("", 422, "the key you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
+        ] {
+            let answer = try await world.submit("/console/test/1/delete", [("currentKey", key)], as: "operate")
+            #expect(answer.status == status, "\(key)")
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."), "\(key)")
+            #expect(key.isEmpty || !answer.body.contains(#"value="\#(key)""#))
+        }
+        #expect(calls.all.isEmpty)
+        let answer = try await world.submit("/console/test/1/delete", [("currentKey", " operate ")], as: "operate")
+        #expect(answer.status == 303)
+        #expect(calls.all.map(\.method) == ["DELETE"])
+    }
+
+    @Test func `a refusal of the API is told in its words, with the form again`() async throws {
+        let calls = Calls()
+        let hostile = "<script>x</script>\u{202E}" + String(repeating: "é", count: 5_000)
+        let world = Self.world(
+            calls,
+            refused: APIProblem(
+                status: 422, title: "Invalid request", detail: "Correct the field.",
+                faults: [.init(pointer: "/name", detail: "At most 64 characters.")]))
+        let answer = try await world.submit("/console/test/1/rename", [("name", hostile)], as: "operate")
+        #expect(answer.status == 422)
+        for text in ["Invalid request", "Correct the field.", "/name", "At most 64 characters.", "ééé"] {
+            #expect(answer.body.contains(text), "\(text)")
+        }
+        #expect(answer.body.contains(#"action="/console/test/1/rename""#))
+        #expect(answer.body.contains("&lt;script&gt;") && !answer.body.contains("<script>"))
+        #expect(!answer.body.unicodeScalars.contains("\u{202E}"))
+        let token = try #require(
+            answer.body.components(separatedBy: #"name="token" value=""#).last?.components(separatedBy: "\"").first)
+        #expect(token.count == 75)
+    }
+
+    @Test func `scopes hold, signed out does nothing, and a form may not be huge`() async throws {
+        let calls = Calls()
+        let world = Self.world(calls)
+        #expect(try await world.submit("/console/test/1/rename", as: "organise").status == 403)
+        let out = try await world.post("/console/test/1/rename", [("name", "x")])
+        #expect(out.status == 401)
+        #expect(out.body.contains("Nothing was sent."))
+        let huge = String(repeating: "x", count: 300_000)
+        #expect(try await world.submit("/console/test/1/rename", [("name", huge)], as: "operate").status == 413)
+        #expect(calls.all.isEmpty)
+    }
+
+    @Test func `a form with a file is read`() throws {
+        let body = [
+            "--b", "Content-Disposition: form-data; name=\"token\"", "", "t", "--b",
+            "Content-Disposition: form-data; name=\"file\"; filename=\"season.csv\"", "Content-Type: text/csv", "",
+            "a,b\r\nc,d", "--b--", "",
+        ].joined(separator: "\r\n")
+        let fields = try #require(FormFields(parts: Array(body.utf8), boundary: "b"))
+        #expect(fields["token"] == "t")
+        #expect(fields["file"] == "a,b\r\nc,d")
+        #expect(fields["file.file"] == "season.csv")
+        #expect(FormFields(parts: Array("nonsense".utf8), boundary: "b") == nil)
+    }
+}

@@ -1,0 +1,166 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+
+@testable internal import GrandstandConsole
+
+/// What organisers work on.
+extension Samples {
+    var preview: AppPreview {
+        get throws {
+            AppPreview(
+                compact: try PreviewTemplate("{{home}} – {{away}}"), expanded: try PreviewTemplate("{{minute}}′ {{t}}"))
+        }
+    }
+
+    /// A message with all that it may have.
+    func request(_ content: String = #"{"home": 1, "away": 0}"#) throws -> BroadcastRequest {
+        let text = JSONText.quoted(text)
+        var request = BroadcastRequest(
+            payload: BroadcastPayload(
+                event: .update, contentState: Array(#"{"home": 1, "away": 0, "t": \#(text)}"#.utf8),
+                alert: Array(#"{"title": \#(text), "body": "b"}"#.utf8), staleDate: 1_900_000_000),
+            priority: .immediate, expiresIn: 300,
+            audiences: [AudienceSelector(bundleID: bundleID, environment: .production)])
+        request.byVariant = [
+            try variant("de"): .init(contentState: Array("{}".utf8), alert: Array(#"{"title": "x"}"#.utf8))
+        ]
+        return request
+    }
+
+    func variant(_ text: String) throws -> Variant {
+        guard let variant = Variant(rawValue: text) else { throw Problem(.internalError, text) }
+        return variant
+    }
+
+    /// A message and what became of it.
+    func message(_ deliveries: [Delivery], event: BroadcastPayload.Event = .update) throws -> Broadcast {
+        var broadcast = broadcast(deliveries)
+        broadcast.event = event
+        broadcast.request = try request()
+        return broadcast
+    }
+
+    func contents(
+        _ event: Event, _ broadcasts: [Broadcast], starts: [AudienceStart] = [], previews: [BundleID: AppPreview] = [:]
+    ) -> EventDetail.Contents {
+        EventDetail.Contents(
+            event: event, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts, starts: starts,
+            previews: previews)
+    }
+
+    func start(_ state: StartReport.State = .running) -> AudienceStart {
+        var counts = StartReport.Counts()
+        counts.followers = 1_200
+        counts.rejected = 2
+        for why in StartForm.Ineligible.allCases { counts.ineligible[why] = 1 }
+        return (
+            Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored),
+            StartReport(
+                state: state, startedAt: Self.now, finishedAt: Self.now, counts: counts, byReason: ["BadDeviceToken": 2]
+            )
+        )
+    }
+
+    func match() throws -> EventDetail {
+        var gone = delivery(.superseded)
+        gone.supersededBy = id
+        var accepted = delivery(.accepted)
+        accepted.settledAt = Self.now.addingTimeInterval(0.041)
+        accepted.apnsUniqueID = text
+        var crowd = delivery(.sending)
+        crowd.counts = Delivery.Counts()
+        var event = event()
+        event.specification.start = StartDeclaration(
+            at: Self.now, until: Self.now, attributesType: text, attributes: Array("{}".utf8), alert: Array("{}".utf8))
+        var shown = contents(
+            event,
+            [
+                try message([delivery(.waiting, attempts: 0)]),
+                try message([accepted, delivery(.rejected, reason: "BadPriority"), crowd]),
+                try message([delivery(.expired, reason: text), gone]),
+            ], starts: [start()], previews: [bundleID: try preview])
+        var scheduled = try message([])
+        scheduled.isScheduled = true
+        shown.scheduled = Page(items: [scheduled], nextCursor: "next")
+        return EventDetail(shown, visit("/console/events/derby"))
+    }
+
+    var answered: APIAnswer {
+        let text = JSONText.quoted(text)
+        return APIAnswer(
+            status: 200,
+            body: Array(
+                #"""
+                {"event": "end", "goesAt": "2026-11-22T00:00:00Z", "isScheduled": true, "expiresAt": "2026-11-22T00:15:00Z",
+                 "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "variant": "de",
+                  "kind": "tokens", "priority": 10, "apnsExpiration": 1900000000, "bytes": 1312, "limit": 4096,
+                  "payload": {"aps": {"content-state": {"t": \#(text)}}}, "preview": {"compact": "1 – 0", "expanded": \#(text)},
+                  "replaces": ["11111111-2222-4333-8444-555555555555"]}], "warnings": [\#(text)]}
+                """#.utf8))
+    }
+
+    /// What a sync of a calendar would change.
+    var changed: APIAnswer {
+        let text = JSONText.quoted(text)
+        let event = #""eventKey": "a", "uid": "u", "name": \#(text), "startsAt": "2026-11-28T14:30:00Z""#
+        let app = #""bundleId": "com.example.Stadium", "environment": "production", "limit": 10000"#
+        return APIAnswer(
+            status: 200,
+            body: Array(
+                #"""
+                {"create": [{\#(event)}], "change": [{\#(event), "fields": {"name": [null, \#(text)]}}],
+                 "cancel": [{\#(event), "reason": "vanished"}], "unchanged": 3, "past": 1,
+                 "problems": [{"line": 7, "detail": \#(text), "uid": null}],
+                 "forecast": {"before": [{\#(app), "peak": 1, "peakAt": "2026-11-28T14:30:00Z", "exceedsAt": null}],
+                  "after": [{\#(app), "peak": 2, "peakAt": "2026-11-28T14:30:00Z", "exceedsAt": "2026-11-28T14:30:00Z"}]}}
+                """#.utf8))
+    }
+
+    func calendar() throws -> FixtureCalendar {
+        let body = #"""
+            {"format": "csv", "url": "https://league.example/f.csv", "eventKey": "a:{uid}", "name": "{summary}",
+             "audiences": [{"bundleId": "com.example.Stadium", "environment": "production",
+              "storagePolicy": "noMessageStored"}]}
+            """#
+        let read = event().specification
+        let declaration = try CalendarDeclaration(
+            stored: try JSONValue(parsing: Array(body.utf8)),
+            documents: EventDocuments(read: { _, _ in read }, show: { _ in Array("{}".utf8) }))
+        guard let name = CalendarName(rawValue: "league") else { throw Problem(.internalError, "league") }
+        return FixtureCalendar(
+            name: name, declaration: declaration, reach: .all,
+            lastSync: .init(at: Self.now, by: text, create: 1, change: 2, cancel: 3, unchanged: 4, problems: 5),
+            nextRefreshAt: Self.now, failure: text,
+            shrunk: CalendarShrunk(calendar: "league", vanished: 2, future: 3, since: Self.now), createdAt: Self.now,
+            updatedAt: Self.now, version: 1)
+    }
+
+    func organisersPages() throws -> [any ConsolePage] {
+        var end = MessageForm(try request(), isWhole: true, now: Self.now)
+        end.isEnd = true
+        let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
+        let fault = MessageForm.Fault(field: text, detail: text)
+        var variants = event()
+        variants.specification.audiences[0].id.variant = try variant("de")
+        var draft = EventForm()
+        draft.name = text
+        var season = Season.Contents(
+            events: [event()], isCut: true, overdue: [event()], quotas: [quota()],
+            calendars: Page(items: [try calendar()], nextCursor: "next"))
+        season.showsForecasts = true
+        return [
+            Composer(variants, end, faults: [fault], refusal: refusal, preview: try PreviewReading(answered)),
+            Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now)),
+            Question(
+                text, [text], facts: [.init(name: text, value: text)], choices: [.init("Do it")], irreversible: true,
+                action: "/console/x", back: (text, "/console")),
+            Season(season, from: Self.now, tenure: ChannelTenure(), now: Self.now),
+            CalendarPage(
+                try calendar(), changes: try CalendarChanges(changed), file: [1], cancelsAll: true, refusal: refusal),
+            CalendarPage(try calendar(), changes: try CalendarChanges(changed)),
+            NewCalendar(name: text, declaration: "{}", refusal: refusal),
+            NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
+        ]
+    }
+}

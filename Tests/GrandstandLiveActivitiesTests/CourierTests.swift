@@ -1,0 +1,178 @@
+internal import Foundation
+internal import GrandstandLiveActivities
+internal import Testing
+
+/// What a phone says next, and what answers make of it; no clock, no disk, no network.
+struct CourierTests {
+    /// Another step was expected.
+    private struct Unexpected: Error {}
+
+    private var courier = Courier()
+    private var record = DeviceRecord()
+
+    init() { record.say { $0.systemVersion = "18.4" } }
+
+    private static let accepted = DeviceOutcome.accepted(isNew: false, isSampled: false)
+
+    private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> DeviceOutcome
+    {
+        .refused(
+            DeviceRefusal(status: status, slug: slug, detail: slug, sequence: sequence, retryAfter: after))
+    }
+
+    /// Makes the next request and settles it.
+    @discardableResult
+    private mutating func settle(_ outcome: DeviceOutcome, at now: Duration = .zero) throws -> Courier.Consequence {
+        guard case .send(let request) = courier.next(record, at: now) else {
+            Issue.record("nothing was due: \(courier.next(record, at: now))")
+            return .none
+        }
+        return courier.settle(request, outcome, &record, at: now, jitter: 0)
+    }
+
+    private func sequence(at now: Duration = .zero) -> Int? {
+        guard case .send(.register(let sequence, _)) = courier.next(record, at: now) else { return nil }
+        return sequence
+    }
+
+    @Test func `nothing is said before the system has said what it is`() {
+        #expect(courier.next(DeviceRecord(), at: .zero) == .idle)
+    }
+
+    @Test mutating func `a launch says all once, and again only what changed`() throws {
+        #expect(sequence() == 1)
+        try settle(Self.accepted)
+        #expect(courier.next(record, at: .zero) == .idle)
+        record.say { $0.systemVersion = "18.4" }
+        #expect(courier.next(record, at: .zero) == .idle)
+        record.say { $0.topics = ["team:rapid", "team:rapid"] }
+        #expect(sequence() == 2)
+    }
+
+    @Test mutating func `a change while a request is under way is said after it`() throws {
+        guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
+        record.say { $0.topics = ["a"] }
+        _ = courier.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
+        #expect(sequence() == 2)
+    }
+
+    @Test mutating func `faults wait longer and longer, and what the server asks for holds even in front`() throws {
+        try settle(.unanswered("offline"))
+        #expect(courier.next(record, at: .zero) == .wait(until: .seconds(1)))
+        try settle(Self.refused(503, "store-unavailable"), at: .seconds(1))
+        #expect(courier.next(record, at: .seconds(1)) == .wait(until: .seconds(3)))
+        courier.hurry(at: .seconds(2))
+        try settle(Self.refused(429, "rate-limited", after: 60), at: .seconds(2))
+        courier.hurry(at: .seconds(3))
+        #expect(courier.next(record, at: .seconds(3)) == .wait(until: .seconds(62)))
+        for _ in 0..<20 {
+            var now = Duration.zero
+            if case .wait(let until) = courier.next(record, at: .seconds(62)) {
+                now = until
+            } else {
+                now = .seconds(62)
+            }
+            try settle(.unanswered("offline"), at: now)
+        }
+        guard case .wait(let until) = courier.next(record, at: .seconds(62)) else { throw Unexpected() }
+        #expect(until < .seconds(20 * 300 + 62))
+    }
+
+    @Test mutating func `a reinstalled app goes on from the sequence that the server has`() throws {
+        try settle(Self.refused(409, "stale-installation", sequence: 41))
+        #expect(sequence() == 42)
+        try settle(Self.accepted)
+        #expect(record.confirmed == 42)
+    }
+
+    @Test(arguments: [(401, "unauthenticated"), (403, "forbidden")])
+    mutating func `a key that opens nothing is not tried again in this launch`(status: Int, slug: String) throws {
+        try settle(Self.refused(status, slug))
+        courier.hurry(at: .seconds(10))
+        record.say { $0.topics = ["a"] }
+        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+        #expect(courier.keyRefusal?.status == status)
+        // The next launch may bring another key; what was to be said is still there.
+        courier = Courier()
+        #expect(sequence() == 2)
+    }
+
+    @Test mutating func `an installation that was forgotten there registers anew and tells its activities again`()
+        throws
+    {
+        try settle(Self.accepted)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        try settle(Self.accepted)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .stale))
+        try settle(Self.refused(404, "installation-not-found"))
+        #expect(sequence(at: .seconds(1)) == 1)
+        try settle(.accepted(isNew: true, isSampled: false), at: .seconds(1))
+        guard case .send(.report("1", let entry)) = courier.next(record, at: .seconds(1)) else {
+            throw Unexpected()
+        }
+        #expect(entry.state == .stale)
+    }
+
+    @Test mutating func `what the server refuses for good is not said again until it changes`() throws {
+        try settle(Self.refused(422, "invalid-request"))
+        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+        #expect(courier.rejection?.slug == "invalid-request")
+        record.say { $0.locale = "de" }
+        #expect(sequence(at: .seconds(9_999)) == 2)
+        try settle(Self.accepted)
+        #expect(courier.rejection == nil)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "nobody-knows", state: .active))
+        try settle(Self.refused(404, "event-not-found"))
+        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+    }
+
+    @Test mutating func `a report that went unanswered is repeated once, later, as an older one may still arrive`()
+        throws
+    {
+        try settle(Self.accepted)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        try settle(.unanswered("offline"))
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .dismissed))
+        try settle(Self.accepted, at: .seconds(5))
+        #expect(courier.next(record, at: .seconds(5)) == .idle)
+        #expect(record.activities["1"] != nil)
+        record.clearDoubts()
+        try settle(Self.accepted, at: .seconds(6))
+        #expect(record.activities.isEmpty)
+    }
+
+    @Test mutating func `a scheduled activity is told of when it is there, which confirms no start before`() throws {
+        try settle(Self.accepted)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .pending))
+        #expect(courier.next(record, at: .zero) == .idle)
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        try settle(Self.accepted)
+        #expect(record.activities["1"]?.confirmed == record.activities["1"]?.version)
+    }
+
+    @Test mutating func `receipts go a hundred at a time, and only where they are asked for`() throws {
+        record.note(ShownMessage(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
+        #expect(record.shown.isEmpty)
+        try settle(.accepted(isNew: true, isSampled: true))
+        for number in 0..<(DeviceRecord.mostShown + 50) {
+            record.note(ShownMessage(eventKey: "derby", timestamp: number, shownAt: .distantPast))
+        }
+        #expect(record.shown.count == DeviceRecord.mostShown)
+        #expect(record.shown.first?.timestamp == 50)
+        try settle(.unanswered("offline"))
+        try settle(Self.accepted, at: .seconds(1))
+        #expect(record.shown.count == DeviceRecord.mostShown - Courier.receiptsAtOnce)
+    }
+
+    @Test mutating func `who leaves asks until it is so, and who comes back meanwhile is not forgotten`() throws {
+        try settle(Self.accepted)
+        record.isLeaving = true
+        guard case .send(.forget) = courier.next(record, at: .zero) else { throw Unexpected() }
+        try settle(.unanswered("offline"))
+        guard case .send(let request) = courier.next(record, at: .seconds(1)) else { throw Unexpected() }
+        #expect(record.comeBack() == false)
+        record.say { $0.topics = ["a"] }
+        #expect(courier.settle(request, Self.accepted, &record, at: .seconds(1), jitter: 0) == .none)
+        #expect(sequence(at: .seconds(1)) == 2)
+    }
+}

@@ -1,0 +1,21 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import StadiumShared
+
+/// What the example's card shows of the content that organisers send.
+struct StadiumTests {
+    @Test func `a score is read from what the tour and the articles send, and a newer member does not break it`() throws
+    {
+        let sent = #"{"home": 1, "away": 0, "minute": 12, "headline": "Goal", "sentAt": 1795293900, "weather": "rain"}"#
+        let score = try JSONDecoder().decode(MatchScore.self, from: Data(sent.utf8))
+        #expect(score == MatchScore(home: 1, away: 0, minute: 12, headline: "Goal", sentAt: 1_795_293_900))
+        #expect(score.text == "1 : 0" && score.clock == "12'")
+        #expect(score.spoken(home: "Rapid", away: "Sturm") == "Rapid 1, Sturm 0, minute 12")
+        #expect(MatchScore(home: 0, away: 0).clock.isEmpty)
+    }
+
+    @Test func `who follows a match follows both teams by topics that the server takes`() {
+        #expect(Fixture.today.first?.topics == ["team:rapid", "team:sturm"])
+    }
+}

@@ -1,0 +1,171 @@
+internal import Foundation
+internal import GrandstandLiveActivities
+internal import PhoneFakes
+internal import Testing
+
+/// From the wish for an activity to the activity, with a host and a server in memory.
+@Suite(.timeLimit(.minutes(1)))
+struct StartTests {
+    private static let found = LookupOutcome.found(channelID: "dGVzdA==", contentState: Data(#"{"home": 2}"#.utf8))
+
+    @Test func `an activity is started on its channel with the newest content, and reported`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found)
+        let app = await phone.launch()
+        #expect(try await app.show(Phone.match()) == .shown("card-1"))
+        #expect(phone.host.starts.map(\.delivery) == [.channel("dGVzdA==")])
+        #expect(phone.host.starts.first?.content == Data(#"{"home": 2}"#.utf8))
+        await app.uploaded()
+        let entry = try #require(await phone.known(app)?.activities["card-1"])
+        #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
+        // Once more, from here or from there, is the same card.
+        #expect(try await app.show(Phone.match()) == .shown("card-1"))
+        #expect(phone.host.starts.count == 1)
+        await app.stop()
+    }
+
+    @Test func `below iOS 18, and where an event has no channel, an activity gets a token, which is reported`()
+        async throws
+    {
+        let old = Phone(host: FakeHost { $0.hasChannels = false })
+        defer { old.discard() }
+        old.server.setLookup("derby", Self.found)
+        old.server.setLookup("tokens", .found(channelID: nil, contentState: nil))
+        let app = await old.launch()
+        #expect(try await app.show(Phone.match()) == .shown("card-1"))
+        old.host.change { $0.hasChannels = true }
+        #expect(try await app.show(Phone.match("tokens")) == .shown("card-2"))
+        #expect(old.host.starts.map(\.delivery) == [.token, .token])
+        old.host.tell(
+            .activity(
+                ActivitySnapshot(
+                    id: "card-1", attributesType: "MatchAttributes", eventKey: "derby", state: .active,
+                    updateToken: "0a0b")))
+        _ = await app.wait { $0.activities["card-1"]?.updateToken == "0a0b" && $0.phase == .upToDate }
+        #expect(await old.known(app)?.activities["card-1"]?.updateToken == "0a0b")
+        await app.stop()
+    }
+
+    @Test func `without a network, a channel or the front, a start waits, and then there is one card`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", .unanswered("offline"))
+        let app = await phone.launch()
+        #expect(try await app.show(Phone.match()) == .waiting)
+        #expect(await app.status.waitingFor == ["derby"])
+        await app.stop()
+        // Killed and launched again: it is still wanted.
+        phone.server.setLookup("derby", .pending(retryAfter: 5))
+        let again = await phone.launch()
+        await again.flush()
+        #expect(await again.status.waitingFor == ["derby"])
+        phone.host.setInFront(false)
+        phone.server.setLookup("derby", Self.found)
+        await again.flush()
+        #expect(phone.host.cards.isEmpty)
+        phone.host.setInFront(true)
+        _ = await again.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
+        #expect(phone.host.cards.count == 1)
+        #expect(await phone.known(again)?.activities["card-1"]?.channelID == "dGVzdA==")
+        await again.stop()
+    }
+
+    @Test func `an app that was killed between start and report finds its card, reports it and makes no second`()
+        async throws
+    {
+        let phone = Phone(time: StandingTime())
+        defer { phone.discard() }
+        phone.server.setLookup("derby", .unanswered("offline"))
+        let killed = await phone.launch()
+        #expect(try await killed.show(Phone.match()) == .waiting)
+        await killed.stop()
+        // It was shown, and nobody wrote that down.
+        _ = try await phone.host.start(Phone.match(), by: .channel("dGVzdA=="), contentState: nil)
+        phone.server.setLookup("derby", Self.found)
+        let app = await phone.launch()
+        _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
+        #expect(phone.host.starts.count == 1)
+        #expect(await phone.known(app)?.activities.keys.sorted() == ["card-1"])
+        await app.stop()
+    }
+
+    @Test func `what people or the system removed while the app was not running is reported as dismissed`() async throws
+    {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found)
+        let first = await phone.launch()
+        _ = try await first.show(Phone.match())
+        await first.uploaded()
+        await first.stop()
+        phone.host.change { $0.activities = [] }
+        let app = await phone.launch()
+        _ = await app.wait { $0.phase == .upToDate && $0.activities.isEmpty }
+        #expect(await phone.known(app)?.activities["card-1"]?.state == .dismissed)
+        await app.stop()
+    }
+
+    @Test(arguments: [
+        (LookupOutcome.notFound, LiveActivitiesError.noSuchEvent("derby")),
+        (.ended, .eventEnded("derby")),
+    ])
+    func `an event that is over or unknown is not waited for`(
+        outcome: LookupOutcome, error: LiveActivitiesError
+    ) async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", outcome)
+        let app = await phone.launch()
+        await #expect(throws: error) { try await app.show(Phone.match()) }
+        #expect(await app.status.waitingFor.isEmpty)
+        await app.stop()
+    }
+
+    @Test func `with Live Activities off nothing is looked up, and nothing starts when they are on again`() async throws
+    {
+        let phone = Phone(host: FakeHost { $0.liveActivitiesEnabled = false })
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await #expect(throws: LiveActivitiesError.disabled) { try await app.show(Phone.match()) }
+        phone.host.change { $0.liveActivitiesEnabled = true }
+        await app.refresh()
+        await app.flush()
+        #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+        await app.stop()
+    }
+
+    @Test func `where nothing can be scheduled, an activity waits for its date without a question`() async throws {
+        let time = TestTime()
+        let phone = Phone(host: FakeHost { $0.schedules = false }, time: time)
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found)
+        let app = await phone.launch()
+        let kickOff = time.date.addingTimeInterval(86_400)
+        #expect(try await app.show(Phone.match(startsAt: kickOff)) == .waiting)
+        await app.refresh()
+        await app.flush()
+        #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+        time.set(kickOff)
+        await app.refresh()
+        _ = await app.wait { $0.waitingFor.isEmpty }
+        #expect(phone.host.cards.count == 1)
+        await app.stop()
+    }
+
+    @Test func `a scheduled activity is on the device at once and reported once it shows`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found)
+        let app = await phone.launch()
+        _ = try await app.show(Phone.match(startsAt: Date(timeIntervalSince1970: 1_900_000_000)))
+        await app.uploaded()
+        #expect(await phone.known(app)?.activities.isEmpty == true)
+        var card = try #require(phone.host.cards.first)
+        card.state = .active
+        phone.host.tell(.activity(card))
+        _ = await app.wait { $0.activities["card-1"]?.state == .active && $0.phase == .upToDate }
+        #expect(await phone.known(app)?.activities["card-1"]?.channelID == "dGVzdA==")
+        await app.stop()
+    }
+}

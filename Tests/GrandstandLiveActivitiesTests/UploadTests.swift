@@ -1,0 +1,212 @@
+internal import Foundation
+internal import GrandstandLiveActivities
+internal import PhoneFakes
+internal import Testing
+
+/// The phone's side of an installation's life, with a server and a network in memory.
+@Suite(.timeLimit(.minutes(1)))
+struct UploadTests {
+    @Test func `a token that came before the network is uploaded once there is one`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setFate { number, _ in number < 20 ? .lost : .arrives }
+        let app = await phone.launch()
+        phone.host.tell(.startToken(type: "MatchAttributes", token: "80ab"))
+        try await app.follow(["team:rapid"])
+        _ = await app.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
+        let known = try #require(await phone.known(app))
+        #expect(known.facts.startTokens == ["MatchAttributes": "80ab"])
+        #expect(known.facts.topics == ["team:rapid"])
+        #expect(known.facts.systemVersion == "18.4.1")
+        await app.stop()
+    }
+
+    @Test func `tokens that the stream never told are read at launch and whenever the app comes to the front`()
+        async throws
+    {
+        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await app.uploaded()
+        #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "01"])
+        phone.host.change { $0.startTokens = ["MatchAttributes": "02"] }
+        await app.refresh()
+        await app.flush()
+        #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "02"])
+        await app.stop()
+    }
+
+    @Test func `what was not uploaded when the app was killed is uploaded at the next launch`() async throws {
+        let phone = Phone(time: StandingTime())
+        defer { phone.discard() }
+        phone.server.setFate { _, _ in .lost }
+        let killed = await phone.launch()
+        try await killed.follow(["team:rapid"])
+        await killed.flush()
+        await killed.stop()
+        #expect(phone.server.installations.isEmpty)
+        phone.server.setFate { _, _ in .arrives }
+        let app = await phone.launch()
+        await app.uploaded()
+        #expect(await phone.known(app)?.facts.topics == ["team:rapid"])
+        #expect(phone.server.installations.count == 1)
+        await app.stop()
+    }
+
+    @Test func `after a reinstallation it is the installation it was, with what the new app says`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        let first = await phone.launch()
+        for number in 0..<5 { try await first.follow(["team:\(number)"]) }
+        await first.uploaded()
+        let name = await first.status.installation
+        await first.stop()
+        // The app's files are gone, the keychain is not.
+        try FileManager.default.removeItem(at: phone.record)
+        let app = await phone.launch()
+        try await app.follow(["team:new"])
+        _ = await app.wait { $0.phase == .upToDate && $0.topics == ["team:new"] }
+        #expect(await app.status.installation == name)
+        #expect(await phone.known(app)?.facts.topics == ["team:new"])
+        await app.stop()
+    }
+
+    @Test func `a backup on another phone becomes an installation of its own that follows the same`() async throws {
+        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        defer { phone.discard() }
+        let old = await phone.launch()
+        try await old.follow(["team:rapid"])
+        _ = await old.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
+        let name = await old.status.installation
+        await old.stop()
+        // The record comes with the backup; what the keychain keeps for one device does not.
+        try FileManager.default.removeItem(at: phone.keychain)
+        phone.host.change { $0.startTokens = [:] }
+        let app = await phone.launch()
+        await app.uploaded()
+        #expect(await app.status.installation != name)
+        let known = try #require(await phone.known(app))
+        #expect(known.facts.topics == ["team:rapid"])
+        #expect(known.facts.startTokens.isEmpty)
+        await app.stop()
+    }
+
+    @Test func `an installation whose secret was lost takes a new name`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        let credential = try FileCredentials(file: phone.keychain).keep(.draw(), insteadOf: nil)
+        phone.server.put(
+            credential.installation, .init(secret: "another", sequence: 3, facts: InstallationFacts()))
+        let app = await phone.launch()
+        await app.uploaded()
+        let known = try #require(await phone.known(app))
+        #expect(await app.status.installation != credential.installation)
+        #expect(known.facts.systemVersion == "18.4.1")
+        await app.stop()
+    }
+
+    @Test func `a key that was revoked is not asked with again, and the next version's key uploads what waits`()
+        async throws
+    {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setFate { _, _ in
+            .refused(DeviceRefusal(status: 401, slug: "unauthenticated", detail: "This key was revoked."))
+        }
+        let old = await phone.launch()
+        _ = await old.wait { $0.phase == .keyRefused("This key was revoked.") }
+        try await old.follow(["team:rapid"])
+        await old.refresh()
+        await old.flush()
+        #expect(phone.server.requests.count == 1)
+        await old.stop()
+        phone.server.setFate { _, _ in .arrives }
+        let app = await phone.launch()
+        await app.uploaded()
+        #expect(await phone.known(app)?.facts.topics == ["team:rapid"])
+        await app.stop()
+    }
+
+    @Test func `before the first unlock nothing is drawn anew, and after it the installation is the one it was`()
+        async throws
+    {
+        let phone = Phone()
+        defer { phone.discard() }
+        let kept = try FileCredentials(file: phone.keychain).keep(.draw(), insteadOf: nil)
+        let keychain = LockableCredentials(FileCredentials(file: phone.keychain), fails: 6)
+        let app = await phone.launch(credentials: keychain)
+        await app.uploaded()
+        #expect(await app.status.installation == kept.installation)
+        #expect(phone.server.installations.count == 1)
+        await app.stop()
+    }
+
+    @Test func `switches are told as they are, and a start token outlives a silent stream`() async throws {
+        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await app.uploaded()
+        phone.host.change {
+            $0.startTokens = [:]
+            $0.liveActivitiesEnabled = false
+            $0.frequentPushesEnabled = false
+        }
+        phone.host.tell(.permissionsChanged)
+        _ = await app.wait { !$0.areActivitiesEnabled && $0.phase == .upToDate }
+        let known = try #require(await phone.known(app))
+        #expect(!known.facts.liveActivitiesEnabled && !known.facts.frequentPushesEnabled)
+        #expect(known.facts.startTokens == ["MatchAttributes": "01"])
+        await app.stop()
+    }
+
+    @Test func `topics are refused where the server would refuse them, and then nothing is followed`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await #expect(throws: LiveActivitiesError.notATopic("team rapid")) {
+            try await app.follow(["a", "team rapid"])
+        }
+        await #expect(throws: LiveActivitiesError.tooManyTopics) {
+            try await app.follow((0...InstallationFacts.mostTopics).map { "t\($0)" })
+        }
+        #expect(await app.status.topics.isEmpty)
+        await app.stop()
+    }
+
+    @Test func `who is forgotten is so here and there, and who comes back is somebody new`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setFate { _, request in request == .forget ? .unheard : .arrives }
+        let app = await phone.launch()
+        try await app.follow(["team:rapid"])
+        _ = await app.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
+        let name = await app.status.installation
+        try await app.forget()
+        await app.flush()
+        phone.server.setFate { _, _ in .arrives }
+        _ = await app.wait { $0.phase == .forgotten }
+        #expect(phone.server.installations.isEmpty)
+        await app.stop()
+        let again = await phone.launch()
+        await again.flush()
+        #expect(phone.server.installations.isEmpty)
+        try await again.follow(["team:sturm"])
+        _ = await again.wait { $0.phase == .upToDate }
+        #expect(await again.status.installation != name)
+        #expect(await phone.known(again)?.facts.topics == ["team:sturm"])
+        await again.stop()
+    }
+
+    @Test func `receipts are kept until the server has them, where it asks for some`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setSampled()
+        let app = await phone.launch()
+        await app.uploaded()
+        phone.server.setFate { number, _ in number < 5 ? .lost : .arrives }
+        for second in 1...3 { await app.shown(eventKey: "derby", timestamp: second) }
+        await app.uploaded()
+        #expect(await phone.known(app)?.shown.map(\.timestamp) == [1, 2, 3])
+        await app.stop()
+    }
+}

@@ -1,0 +1,82 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandService
+internal import Logging
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+/// Who tells the database's numbers, and that nobody tells what it does not know.
+struct GaugeWatchTests {
+    private final class World: GaugeStore {
+        struct State {
+            var now = Date(timeIntervalSince1970: 1_800_000_000)
+            var isLed = true
+            var fails = false
+            var resigned = 0
+        }
+
+        let state = Mutex(State())
+
+        func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date? {
+            try state.withLock { state in
+                if state.fails { throw Problem(.storeUnavailable, "gone") }
+                return state.isLed ? state.now.addingTimeInterval(seconds) : nil
+            }
+        }
+
+        func resign(_ replica: UUID) async throws { state.withLock { $0.resigned += 1 } }
+
+        func backlog(now: Date) async throws -> Backlog {
+            Backlog(deliveries: [:], oldestWebhookMessage: nil, reconciledAt: [:])
+        }
+    }
+
+    private let world = World()
+    private let watch: GaugeWatch
+
+    init() {
+        var channels = FakeChannels()
+        channels.count = { [] }
+        watch = GaugeWatch(
+            channels: channels, store: world, settings: .init(tenure: ChannelTenure()),
+            now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
+    }
+
+    @Test func `nothing is told before the first look, and by nobody who does not lead`() async {
+        #expect(watch.current == nil)
+        await watch.look()
+        #expect(watch.current != nil)
+        world.state.withLock { $0.isLed = false }
+        await watch.look()
+        #expect(watch.current == nil)
+    }
+
+    @Test func `a database that fails takes back what was told`() async {
+        await watch.look()
+        world.state.withLock { $0.fails = true }
+        await watch.look()
+        #expect(watch.current == nil)
+        world.state.withLock { $0.fails = false }
+        await watch.look()
+        #expect(watch.current != nil)
+    }
+
+    @Test func `a lease that ran out unrenewed ends the telling by itself`() async {
+        await watch.look()
+        world.state.withLock { $0.now += 14 }
+        #expect(watch.current != nil)
+        world.state.withLock { $0.now += 1 }
+        #expect(watch.current == nil)
+    }
+
+    @Test func `who stops gives the lease back`() async {
+        let running = Task { await watch.run() }
+        while watch.current == nil { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(world.state.withLock(\.resigned) == 1)
+        #expect(watch.current == nil)
+    }
+}

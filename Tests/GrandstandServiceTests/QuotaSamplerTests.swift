@@ -1,0 +1,82 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// When samples are taken: by a clock that the test holds.
+struct QuotaSamplerTests {
+    /// What was taken down, and by whom.
+    private final class Book: Sendable {
+        private let times = Mutex<[Date]>([])
+        var all: [Date] { times.withLock(\.self) }
+        func has(_ at: Date) -> Bool { times.withLock { $0.contains(at) } }
+        func add(_ at: Date) { times.withLock { $0.append(at) } }
+    }
+
+    private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
+
+    private static func sampler(_ book: Book, _ clock: Clock, fails: Bool = false) -> QuotaSampler {
+        var history = FakeQuotaHistory()
+        history.lacking = { !book.has($0) }
+        history.take = { _, at in
+            if fails { throw Unasked() }
+            book.add(at)
+            return true
+        }
+        var channels = FakeChannels()
+        channels.count = { [] }
+        return QuotaSampler(
+            channels: channels, history: history, settings: .init(tenure: ChannelTenure()), now: clock.read,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test func `a sample is taken once in five minutes, by one replica`() async throws {
+        let book = Book()
+        let now = Clock(Self.noon)
+        let (one, other) = (Self.sampler(book, now), Self.sampler(book, now))
+        var (seen, alsoSeen) = (Date.distantPast, Date.distantPast)
+        for seconds in stride(from: 0.0, to: 900, by: 5) {
+            now.set(Self.noon.addingTimeInterval(seconds + 1))
+            seen = await one.turn(since: seen)
+            alsoSeen = await other.turn(since: alsoSeen)
+        }
+        #expect(book.all == [0, 300, 600].map { Self.noon.addingTimeInterval($0) })
+    }
+
+    @Test func `what nobody was there to see is a gap`() async throws {
+        let book = Book()
+        let now = Clock(Self.noon)
+        let sampler = Self.sampler(book, now)
+        let seen = await sampler.turn(since: .distantPast)
+        // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
+        now.set(Self.noon.addingTimeInterval(900 + 61))
+        let later = await sampler.turn(since: seen)
+        now.set(Self.noon.addingTimeInterval(1_200))
+        _ = await sampler.turn(since: later)
+        #expect(book.all == [0, 1_200].map { Self.noon.addingTimeInterval($0) })
+    }
+
+    @Test func `a sample that failed is tried again, while it is still that of its time`() async throws {
+        let book = Book()
+        let now = Clock(Self.noon)
+        let seen = await Self.sampler(book, now, fails: true).turn(since: .distantPast)
+        #expect(seen == .distantPast && book.all.isEmpty)
+        now.set(Self.noon.addingTimeInterval(5))
+        #expect(await Self.sampler(book, now).turn(since: seen) == Self.noon)
+        #expect(book.all == [Self.noon])
+    }
+}
+
+/// A clock that the test sets.
+private final class Clock: Sendable {
+    private let date: Mutex<Date>
+
+    init(_ date: Date) { self.date = Mutex(date) }
+
+    func set(_ other: Date) { date.withLock { $0 = other } }
+    var read: @Sendable () -> Date { { self.date.withLock(\.self) } }
+}

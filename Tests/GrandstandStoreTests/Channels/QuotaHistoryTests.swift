@@ -1,0 +1,118 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Samples of quotas in the database.
+@Suite(.timeLimit(.minutes(2)))
+struct QuotaHistoryTests {
+    private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
+
+    private static func at(_ minutes: Double) -> Date { noon.addingTimeInterval(60 * minutes) }
+
+    private static func quota(_ app: String, used: Int, limit: Int = 100) throws -> Quota {
+        Quota(
+            bundleID: try #require(BundleID(rawValue: app)), environment: .production, limit: limit,
+            byState: [.active: used], byStoragePolicy: [:],
+            forecast: Forecast(peak: used, peakAt: noon, exceedsAt: nil))
+    }
+
+    private static func history(_ step: Int, _ from: Double = -10_000_000, _ to: Double = 10_000_000) -> QuotaHistory {
+        QuotaHistory(from: at(from), to: at(to), step: step)
+    }
+
+    /// A store with two apps.
+    private static func with(_ body: (PostgresQuotaHistory, Stores) async throws -> Void) async throws {
+        try await withStores { stores in
+            for app in ["com.example.Stadium", "com.example.Other"] {
+                _ = try await stores.apps.put(.sample(app, at: stores.now))
+            }
+            try await body(PostgresQuotaHistory(Database(stores.pool)), stores)
+        }
+    }
+
+    @Test func `of all replicas one takes a sample`() async throws {
+        try await Self.with { history, stores in
+            #expect(try await history.lacks(Self.noon))
+            let quota = try Self.quota("com.example.Stadium", used: 3)
+            let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 { group.addTask { try await history.record([quota], at: Self.noon) } }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(taken == 1)
+            #expect(try await !history.lacks(Self.noon))
+            #expect(try await history.samples(Self.history(300)).map(\.used) == [3])
+            // An app that went away meanwhile is no reason to take none.
+            let gone = try Self.quota("com.example.Gone", used: 1)
+            #expect(try await history.record([gone, quota], at: Self.at(5)))
+            #expect(try await history.samples(Self.history(300)).count == 2)
+        }
+    }
+
+    @Test func `a longer step has the newest numbers, the highest peak and all that was made`() async throws {
+        try await Self.with { history, stores in
+            for (minutes, used) in [(5.0, 3), (10, 9), (15, 4), (20, 1)] where minutes != 15 {
+                for number in 0..<Int(minutes / 5) {
+                    try await stores.pool.query(
+                        """
+                        insert into audit_log (at, actor, action, bundle_id, environment) values
+                            (\(Self.at(minutes - 1)), 'server', \(number == 0 ? "channel.created" : "channel.deleted")
+                                ::text::audit_action, 'com.example.Stadium', 'production')
+                        """)
+                }
+                _ = try await history.record(
+                    [try Self.quota("com.example.Stadium", used: used)], at: Self.at(minutes))
+            }
+            let fine = try await history.samples(Self.history(300))
+            #expect(fine.map(\.at) == [5, 10, 20].map(Self.at))
+            #expect(fine.map(\.created) == [1, 1, 1] && fine.map(\.deleted) == [0, 1, 3])
+            let ten = try await history.samples(Self.history(600))
+            #expect(ten.map(\.at) == [10, 20].map(Self.at))
+            #expect(ten.map(\.used) == [9, 1] && ten.map(\.peak) == [9, 1] && ten.map(\.created) == [2, 1])
+            #expect(try await history.samples(Self.history(300, 5, 10)).map(\.at) == [Self.at(10)])
+            // On the hour a sample stands for the hour, too, with what its missing sample would have counted.
+            _ = try await history.record([try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
+            let hour = try #require(try await history.samples(Self.history(3_600)).first)
+            #expect(hour.used == 2 && hour.peak == 9 && hour.created == 3 && hour.deleted == 4)
+        }
+    }
+
+    @Test func `only what is within reach is read, in order`() async throws {
+        try await Self.with { history, _ in
+            let quotas = [
+                try Self.quota("com.example.Stadium", used: 1), try Self.quota("com.example.Other", used: 2),
+            ]
+            _ = try await history.record(quotas, at: Self.noon)
+            #expect(try await history.samples(Self.history(300)).map(\.used) == [2, 1])
+            var bound = Self.history(300)
+            bound.reach = .only([quotas[0].bundleID])
+            #expect(try await history.samples(bound).map(\.used) == [1])
+            var one = Self.history(300)
+            one.bundleID = BundleID(rawValue: "com.example.OTHER")
+            #expect(try await history.samples(one).map(\.used) == [2])
+            one.environment = .development
+            #expect(try await history.samples(one).isEmpty)
+        }
+    }
+
+    @Test func `five-minute samples are kept for two days, those of an hour for 400`() async throws {
+        try await Self.with { history, stores in
+            let quota = try Self.quota("com.example.Stadium", used: 1)
+            _ = try await history.record([quota], at: Self.noon)
+            let days = { (count: Double) in Self.noon.addingTimeInterval(86_400 * count) }
+            _ = try await history.record([quota], at: days(2).addingTimeInterval(-300))
+            #expect(try await history.samples(Self.history(300)).count == 2)
+            _ = try await history.record([quota], at: days(2))
+            #expect(try await history.samples(Self.history(300)).map(\.at).first == days(2).addingTimeInterval(-300))
+            #expect(try await history.samples(Self.history(3_600)).map(\.at) == [Self.noon, days(2)])
+            _ = try await history.record([quota], at: days(400))
+            #expect(try await history.samples(Self.history(3_600)).map(\.at) == [days(2), days(400)])
+            let times = try await stores.pool.query("select count(*) as n from quota_sample_times")
+            #expect(try times.first?.decode(Int.self, "n") == 1)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// What metrics tell of the database, by one replica at a time.
+@Suite(.timeLimit(.minutes(2)))
+struct GaugeStoreTests {
+    @Test func `one of two replicas leads, until it resigns or its lease ends by the database's clock`() async throws {
+        try await withDatabase { test in
+            let store = PostgresGaugeStore(test.database)
+            let (one, two) = (UUID(), UUID())
+            #expect(try await store.lead(one, for: 60) != nil)
+            #expect(try await store.lead(two, for: 60) == nil)
+            #expect(try await store.lead(one, for: 60) != nil)
+            // Not its own to give back.
+            try await store.resign(two)
+            #expect(try await store.lead(two, for: 60) == nil)
+            try await store.resign(one)
+            #expect(try await store.lead(two, for: 60) != nil)
+            try await test.pool.query("update leases set leased_until = now() - interval '1 second'")
+            #expect(try await store.lead(one, for: 60) != nil)
+            #expect(try await store.lead(two, for: 60) == nil)
+        }
+    }
+
+    @Test func `what waits is told by environment and state, the oldest by when it was accepted`() async throws {
+        try await withStores { stores in
+            let store = PostgresGaugeStore(Database(stores.pool))
+            let empty = try await store.backlog(now: stores.now)
+            #expect(empty.deliveries.isEmpty)
+            #expect(empty.oldestWebhookMessage == nil)
+            try await stores.put(.sample("derby"))
+            try await stores.provision()
+            let accepted = stores.now
+            try await stores.accept(.update(), for: "derby")
+            stores.clock.advance(by: 30)
+            let backlog = try await store.backlog(now: stores.now)
+            let waiting = backlog.deliveries.values.filter { !$0.byState.isEmpty }
+            #expect(waiting.count == 1)
+            #expect(waiting.first?.byState.values.reduce(0, +) == 1)
+            let oldest = try #require(waiting.first?.oldest)
+            #expect(abs(oldest.timeIntervalSince(accepted)) < 0.001)
+            #expect(!backlog.reconciledAt.isEmpty)
+        }
+    }
+
+    @Test func `what ends is counted when it is committed, once, and not when it is undone`() async throws {
+        try await withDatabase { test in
+            let counted = Mutex<[Occurrence]>([])
+            let database = Database(test.pool, counting: { one in counted.withLock { $0.append(one) } })
+            let stores = Stores(test)
+            let outbox = PostgresOutbox(database)
+            try await stores.put(.sample("derby"))
+            try await stores.provision()
+            @Sendable func accept(_ n: Int) async throws {
+                _ = try await outbox.accept(
+                    [BroadcastIntake(eventKey: try .sample("derby"), request: .update())], now: stores.now,
+                    plan: Stores.plan)
+            }
+            try await accept(1)
+            #expect(counted.withLock { $0 }.isEmpty)
+            // The newer state replaces the one that waits.
+            try await accept(2)
+            let states = counted.withLock { all in all.compactMap(Self.state) }
+            #expect(states == [.superseded])
+            struct Undone: Error {}
+            await #expect(throws: Undone.self) {
+                try await database.together { _ in
+                    try await accept(3)
+                    throw Undone()
+                }
+            }
+            #expect(counted.withLock { $0.count } == 1)
+            let claimed = try await outbox.claim(
+                LaneClaim(
+                    environment: .production, limit: 10, replica: stores.replica, at: stores.now,
+                    leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 0))
+            let delivery = try #require(claimed.first)
+            #expect(abs(try #require(delivery.askedAt).timeIntervalSince(stores.now)) < 0.001)
+            let settlement = Settlement(
+                delivery: delivery.id, lane: delivery.lane, verdict: .accepted(APNsReceipt(requestID: nil)),
+                at: stores.now)
+            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            // A verdict that comes twice changes nothing.
+            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            #expect(counted.withLock { all in all.compactMap(Self.state) } == [.superseded, .accepted])
+        }
+    }
+
+    private static func state(_ occurrence: Occurrence) -> Delivery.State? {
+        if case .settled(_, let state, _) = occurrence { state } else { nil }
+    }
+}

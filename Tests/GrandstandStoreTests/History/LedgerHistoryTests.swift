@@ -1,0 +1,205 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// What is over is forgotten; what is live, waits, or is at Apple is not.
+@Suite(.timeLimit(.minutes(2)))
+struct LedgerHistoryTests {
+    private static let month = 30 * 86_400.0
+    private static let tables = [
+        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "start_runs", "starts",
+        "receipts", "crowds", "calendar_entries",
+    ]
+
+    @Test func `an event that is over goes with all that is its own, and its key may be declared anew`() async throws {
+        try await withStores { stores in
+            let empty = try await Self.rows(stores)
+            try await Self.play(stores, "match-1")
+            try await Self.addRows(stores, "match-1")
+            let full = try await Self.rows(stores)
+            for table in Self.tables { #expect(full[table] ?? 0 > empty[table] ?? 0, "\(table) is empty") }
+            try await Self.prune(stores)
+            #expect(try await Self.rows(stores) == full)
+
+            stores.clock.advance(by: Self.month + 1)
+            try await Self.prune(stores)
+            #expect(try await Self.rows(stores) == empty)
+            let lookup = try await stores.events.lookup(
+                topic: "com.example.goal", in: .production, try .sample(), contentState: false, now: stores.now)
+            #expect(lookup == nil)
+
+            try await stores.open()
+            try await stores.accept(.update())
+            try await stores.sendOne()
+        }
+    }
+
+    @Test func `what is live, to come, scheduled, retiring or at Apple stays, however old`() async throws {
+        try await withStores { stores in
+            let later = stores.now.addingTimeInterval(4 * Self.month)
+            try await stores.open("live")
+            // Called off, and declared once more by every nightly job until its day.
+            try await stores.put(.sample("called-off", startsAt: later, endsAt: later.addingTimeInterval(7_200)))
+            _ = try await stores.events.cancel(.sample("called-off"), by: .server, now: stores.now)
+            try await stores.open("retiring")
+            try await stores.accept(.end(), for: "retiring")
+            try await stores.sendOne()
+            try await stores.align()
+            try await stores.open("waiting")
+            try await stores.accept(.end(), for: "waiting")
+            stores.clock.advance(by: 2 * Self.month)
+            try await Self.prune(stores)
+            for key in ["live", "called-off", "retiring", "waiting"] {
+                #expect(try await Self.has(key, stores), "\(key)")
+            }
+            #expect(try await stores.channel(of: "retiring").state == .retiring)
+
+            // The young stays: deleted a moment ago.
+            try await stores.provision()
+            #expect(try await stores.channel(of: "retiring").state == .deleted)
+            try await Self.prune(stores)
+            #expect(try await Self.has("retiring", stores))
+            stores.clock.advance(by: Self.month + 1)
+            try await Self.prune(stores)
+            #expect(try await Self.has("retiring", stores) == false)
+        }
+    }
+
+    @Test func `channels that an event had before go, and so do lanes of audiences that were taken away`() async throws
+    {
+        try await withStores { stores in
+            let second = try Audience.sample("com.example.Other")
+            try await stores.open(audiences: [.sample(), second])
+            let lanes = try await stores.count("select count(*) as n from lanes")
+            // Taken away before and after its channel was there.
+            try await stores.put(.sample(audiences: [.sample()]))
+            try await stores.put(.sample(audiences: [.sample(), .sample("com.example.Third")]))
+            try await stores.put(.sample(audiences: [.sample()]))
+            try await stores.align()
+            stores.clock.advance(by: Stores.retireAfter)
+            try await stores.provision()
+            stores.clock.advance(by: Self.month + 1)
+            try await Self.prune(stores)
+            #expect(try await stores.count("select count(*) as n from channels") == 1)
+            #expect(try await stores.count("select count(*) as n from lanes") == lanes - 1)
+            try await stores.accept(.update())
+            try await stores.sendOne()
+        }
+    }
+
+    @Test func `a million starts go some at a time, the event after the last of them`() async throws {
+        try await withStores { stores in
+            try await Self.play(stores, "match-1")
+            try await Self.addRows(stores, "match-1", starts: 12_000)
+            stores.clock.advance(by: Self.month + 1)
+            let events = PostgresLedgerHistory(Database(stores.pool), .events)
+            let cutoff = stores.now.addingTimeInterval(-Self.month)
+            for left in [7_000, 2_000] {
+                #expect(try await events.prune(before: cutoff, limit: 10) == 10)
+                #expect(try await stores.count("select count(*) as n from starts") == left)
+                #expect(try await Self.has("match-1", stores))
+            }
+            #expect(try await events.prune(before: cutoff, limit: 10) == 1)
+            #expect(try await Self.has("match-1", stores) == false)
+        }
+    }
+
+    @Test func `keys that are revoked or ran out long ago go, those in use stay`() async throws {
+        try await withStores { stores in
+            for name in ["kept", "revoked"] {
+                _ = try await stores.keys.create(name: name, scopes: [.lookup], bundleID: nil, by: .commandLine)
+            }
+            try await stores.pool.query("update api_keys set revoked_at = \(stores.now) where name = 'revoked'")
+            let keys = PostgresLedgerHistory(Database(stores.pool), .keys)
+            #expect(try await keys.prune(before: stores.now, limit: 10) == 0)
+            #expect(try await keys.prune(before: stores.now + 1, limit: 10) == 1)
+            #expect(try await stores.count("select count(*) as n from api_keys where name = 'kept'") == 1)
+        }
+    }
+
+    // MARK: Steps
+
+    private static func has(_ key: String, _ stores: Stores) async throws -> Bool {
+        try await stores.events.event(.sample(key), now: stores.now) != nil
+    }
+
+    /// All but the audit log and keys, as often as there is something.
+    private static func prune(_ stores: Stores) async throws {
+        let cutoff = stores.now.addingTimeInterval(-month)
+        for things in [PostgresLedgerHistory.Things.events, .channels, .lanes] {
+            let history = PostgresLedgerHistory(Database(stores.pool), things)
+            while try await history.prune(before: cutoff, limit: 2) == 2 {}
+        }
+    }
+
+    /// From the declaration to the deletion of its channel.
+    private static func play(_ stores: Stores, _ key: String) async throws {
+        try await stores.open(key)
+        try await stores.accept(.update(), for: key)
+        try await stores.sendOne()
+        try await stores.accept(.end(), for: key)
+        try await stores.sendOne()
+        try await stores.align()
+        stores.clock.advance(by: 2 * Stores.retireAfter)
+        try await stores.provision()
+        #expect(try await stores.channel(of: key).state == .deleted)
+    }
+
+    /// What other parts of the server add to an event: a start that is over, a receipt, a crowd, a calendar's entry.
+    private static func addRows(_ stores: Stores, _ key: String, starts: Int = 3) async throws {
+        let pool = stores.pool
+        try await pool.query(
+            """
+            insert into event_starts (event_key, attributes_type, attributes, alert) values (\(key), 'A', '{}', '{}')
+            """)
+        try await pool.query(
+            """
+            with run as (
+                insert into start_runs (event_key, app, topics, attributes_type, opened_at, closed_at)
+                select \(key), id, '{}', 'A', \(stores.now), \(stores.now) from app_environments limit 1 returning id
+            )
+            insert into starts (run, installation, state, at)
+            select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
+            """)
+        try await pool.query(
+            """
+            insert into receipts (event_key, app, installation, apns_timestamp, shown_at, received_at)
+            values (\(key), 1, 1, 1, \(stores.now), \(stores.now))
+            """)
+        try await pool.query(
+            """
+            with lane as (
+                insert into lanes (bundle_id, environment, storage_policy, kind)
+                select bundle_id, environment, 'mostRecentMessageStored', 'crowd' from app_environments
+                where environment = 'production' limit 1 returning *
+            )
+            insert into crowds (lane, event_key, app, kind)
+            select l.id, \(key), ae.id, 'crowd' from lane l join app_environments ae using (bundle_id, environment)
+            """)
+        try await pool.query(
+            """
+            with calendar as (
+                insert into calendars (name, declaration, created_at, updated_at)
+                values ('league', '{}', \(stores.now), \(stores.now)) on conflict do nothing
+            )
+            select 1
+            """)
+        try await pool.query(
+            """
+            insert into calendar_entries (calendar, uid, event_key, document, is_missing, is_cancelled)
+            values ('league', \(key), \(key), '{}', false, false)
+            """)
+    }
+
+    private static func rows(_ stores: Stores) async throws -> [String: Int] {
+        var rows: [String: Int] = [:]
+        for table in tables {
+            rows[table] = try await stores.count(PostgresQuery(unsafeSQL: "select count(*) as n from \(table)"))
+        }
+        return rows
+    }
+}

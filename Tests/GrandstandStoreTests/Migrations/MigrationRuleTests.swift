@@ -1,0 +1,85 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// `scripts/check-migrations`: a build that does not know a migration goes on beside one that does.
+@Suite(.timeLimit(.minutes(2)))
+struct MigrationRuleTests {
+    /// As migration 31, after which the rule holds.
+    private static let base = """
+        create type colour as enum ('red');
+        create type audit_action as enum ('made');
+        create table things (id integer primary key, name text, colour colour not null default 'red');
+        create table parts (id integer primary key, thing integer);
+        create table schema_compatibility (is_only boolean primary key default true, least integer not null);
+        insert into schema_compatibility (least) values (31);
+        create function told(integer) returns integer language sql as 'select $1';
+        """
+
+    @Test func `a migration that only adds passes`() async throws {
+        let (passes, said) = try await check([
+            "alter table things add column size integer not null default 1 check (size > 0);",
+            "alter table things add column part integer unique references parts; create index on things (name);",
+            "create table more (id integer primary key, size integer not null check (size > 0));",
+            "alter type audit_action add value 'unmade';",
+            "create or replace function told(integer) returns integer language sql as 'select $1 + 1';",
+        ])
+        #expect(passes, "\(said)")
+    }
+
+    @Test func `one that takes away or asks for more says who may go on, or does not pass`() async throws {
+        let breaking = [
+            ("alter table things drop column name;", "takes away: things, column name text"),
+            ("alter table things rename name to title;", "takes away: things, column name text"),
+            ("alter table things alter id type bigint;", "takes away: things, column id integer"),
+            ("drop table parts;", "takes away: parts, the relation"),
+            ("alter table things alter colour drop not null;", "takes away: things, a value in each row of colour"),
+            ("alter table things alter name set not null;", "asks: things, a value for name"),
+            ("alter table things add column size integer not null;", "asks: things, a value for size"),
+            ("alter table things add check (name <> '');", "asks: things, CHECK"),
+            ("create unique index on things (name);", "asks: things, unique btree (name)"),
+            ("alter type colour add value 'blue';", "asks: colour, to read enum value blue"),
+            ("drop function told(integer);", "takes away: told, function"),
+        ]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, (sql, words)) in breaking.enumerated() {
+                if index >= 3 { _ = try await group.next() }
+                group.addTask {
+                    let (passes, said) = try await Self.check([sql])
+                    #expect(!passes && said.contains(words), "\(sql): \(said)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        let drop = "alter table things drop column name;"
+        for statement in ["update schema_compatibility set least = 32;", "-- compatible: nobody named it"] {
+            let (passes, said) = try await check(["\(statement)\n\(drop)"])
+            #expect(passes, "\(said)")
+        }
+    }
+
+    @Test(arguments: [30, 33])
+    func `who may go on is told up to the migration itself, and never taken back`(least: Int) async throws {
+        let (passes, said) = try await check(["update schema_compatibility set least = \(least);"])
+        #expect(!passes && said.contains("from 31 to \(least)"), "\(said)")
+    }
+
+    private func check(_ migrations: [String]) async throws -> (passes: Bool, said: String) {
+        try await Self.check(migrations)
+    }
+
+    /// Runs the script on a folder with the base and these, one after another.
+    private static func check(_ migrations: [String]) async throws -> (passes: Bool, said: String) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "migrations-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (index, sql) in ([base] + migrations).enumerated() {
+            try Data("\(sql)\n".utf8).write(to: folder.appending(path: "00\(31 + index)_step.sql"))
+        }
+        let script = URL(filePath: #filePath).appending(path: "../../../../scripts/check-migrations").standardized
+        let output = try await Program.run(
+            script, [],
+            environment: ProcessInfo.processInfo.environment.merging(["MIGRATIONS": folder.path]) { $1 })
+        return (output.exitCode == 0, output.text)
+    }
+}

@@ -1,0 +1,58 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// Janitors look every ten minutes: a look that finds nothing reads nothing, and a step reads what it forgets.
+@Suite(.timeLimit(.minutes(3)))
+struct HistoryPlanTests {
+    @Test(arguments: [true, false])
+    func `what is kept is not read, and what goes is found by keys`(analyzed: Bool) async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            try await stores.open()
+            try await PastTests.fill(database.pool, now: stores.now, analyzed: analyzed)
+            try await Self.audit(database.pool, now: stores.now)
+            let plans = Plans()
+            try await PlanTests.withPool(
+                .stores(connectionString: database.connectionString), plans, analyzing: true
+            ) { pool in
+                let store = Database(pool)
+                var histories: [any PrunableStore] = [PostgresHistory(store)]
+                for things in [PostgresLedgerHistory.Things.events, .channels, .lanes, .keys] {
+                    histories.append(PostgresLedgerHistory(store, things))
+                }
+                let now = stores.now
+                histories.append(PostgresAuditHistory(store, now: { now }))
+                // A prepared statement has its final plan after five.
+                for _ in 1...7 {
+                    for history in histories {
+                        let count = try await history.prune(before: now.addingTimeInterval(-86_400), limit: 50)
+                        #expect(count == 0)
+                    }
+                }
+                for plan in plans.all { #expect(PastTests.rows(plan) <= 50, "\(PastTests.rows(plan)) rows: \(plan)") }
+                plans.forget()
+                for _ in 1...7 {
+                    for things in [PostgresLedgerHistory.Things.events, .channels] {
+                        let history = PostgresLedgerHistory(store, things)
+                        let count = try await history.prune(before: now.addingTimeInterval(1), limit: 50)
+                        #expect(count == 50)
+                    }
+                }
+            }
+            #expect(plans.all.contains { $0.contains("delete from events") })
+            for plan in plans.all { #expect(PastTests.rows(plan) <= PastTests.bound, "\(plan)") }
+        }
+    }
+
+    private static func audit(_ pool: PostgresPool, now: Date) async throws {
+        try await pool.query(
+            """
+            insert into audit_log (at, actor, action)
+            select \(now), 'key:desk', 'broadcast.accepted' from generate_series(1, \(PastTests.past))
+            """)
+    }
+}

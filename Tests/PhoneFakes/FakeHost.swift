@@ -1,0 +1,61 @@
+package import Foundation
+package import GrandstandLiveActivities
+internal import Synchronization
+
+/// A phone without ActivityKit. What it shows outlives the app that started it, as on a phone.
+package final class FakeHost: ActivityHost {
+    private struct State {
+        var condition: HostCondition
+        var readers: [AsyncStream<HostEvent>.Continuation] = []
+        var isInFront = true
+        var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ change: (inout HostCondition) -> Void = { _ in }) {
+        var condition = HostCondition(
+            systemVersion: "18.4.1", appVersion: "5.2", locale: "de-AT", timeZone: "Europe/Vienna",
+            types: ["MatchAttributes"])
+        change(&condition)
+        state = Mutex(State(condition: condition))
+    }
+
+    /// Every start that was made.
+    package var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] {
+        state.withLock { $0.starts }
+    }
+    package var cards: [ActivitySnapshot] { state.withLock { $0.condition.activities } }
+
+    /// Changes what the system says, without a word to anybody.
+    package func change(_ change: (inout HostCondition) -> Void) { state.withLock { change(&$0.condition) } }
+
+    /// The app is in front, or not.
+    package func setInFront(_ isInFront: Bool) { state.withLock { $0.isInFront = isInFront } }
+
+    package func tell(_ event: HostEvent) {
+        for reader in state.withLock({ $0.readers }) { reader.yield(event) }
+    }
+
+    package func condition() async -> HostCondition { state.withLock { $0.condition } }
+
+    package func events() -> AsyncStream<HostEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
+        state.withLock { $0.readers.append(continuation) }
+        return stream
+    }
+
+    package func start(
+        _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
+    ) async throws -> ActivitySnapshot {
+        try state.withLock { state in
+            guard state.isInFront else { throw StartRefusal.notInFront }
+            state.starts.append((wanted, delivery, contentState))
+            let snapshot = ActivitySnapshot(
+                id: "card-\(state.starts.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
+                state: wanted.startsAt == nil ? .active : .pending)
+            state.condition.activities.append(snapshot)
+            return snapshot
+        }
+    }
+}

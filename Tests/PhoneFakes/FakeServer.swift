@@ -1,0 +1,151 @@
+package import Foundation
+package import GrandstandLiveActivities
+internal import Synchronization
+
+/// The server's rules for one app, in memory, and a network before it that does what a test says.
+package final class FakeServer: DeviceServer {
+    /// An installation as the server has it.
+    package struct Installation: Sendable, Equatable {
+        package var secret: String
+        package var sequence: Int
+        package var facts: InstallationFacts
+        package var activities: [String: ActivityEntry] = [:]
+        package var shown: [ShownMessage] = []
+
+        package init(secret: String, sequence: Int, facts: InstallationFacts) {
+            self.secret = secret
+            self.sequence = sequence
+            self.facts = facts
+        }
+    }
+
+    /// What becomes of a request on its way.
+    package enum Fate: Sendable {
+        case arrives
+        /// It does not arrive.
+        case lost
+        /// It arrives, the answer does not.
+        case unheard
+        /// It arrives twice.
+        case doubled
+        /// The phone gives up; it arrives after so many later requests.
+        case late(Int)
+        /// The server, or something before it, says no.
+        case refused(DeviceRefusal)
+    }
+
+    private struct State {
+        var installations: [UUID: Installation] = [:]
+        var underWay: [(after: Int, request: DeviceRequest, credential: InstallationCredential)] = []
+        var requests: [DeviceRequest] = []
+        var lookups: [String] = []
+        var fate: @Sendable (Int, DeviceRequest) -> Fate = { _, _ in .arrives }
+        var answers: [String: LookupOutcome] = [:]
+        var isSampled = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Every request that a phone made, whatever became of it.
+    package var requests: [DeviceRequest] { state.withLock { $0.requests } }
+    package var lookups: [String] { state.withLock { $0.lookups } }
+    package var installations: [UUID: Installation] { state.withLock { $0.installations } }
+
+    /// From now on.
+    package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
+    package func setSampled() { state.withLock { $0.isSampled = true } }
+    package func setLookup(_ key: String, _ outcome: LookupOutcome) { state.withLock { $0.answers[key] = outcome } }
+    /// Nothing is under way for as long as it takes until an installation is forgotten.
+    package func prune() {
+        state.withLock { state in
+            state.installations = [:]
+            state.underWay = []
+        }
+    }
+
+    /// As if somebody else had registered it.
+    package func put(_ id: UUID, _ installation: Installation) {
+        state.withLock { $0.installations[id] = installation }
+    }
+
+    /// Everything that is still under way arrives, the last first.
+    package func deliverAll() {
+        state.withLock { state in
+            let late = state.underWay.reversed()
+            state.underWay = []
+            for (_, request, credential) in late { _ = Self.take(request, credential, &state) }
+        }
+    }
+
+    package func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
+        state.withLock { state in
+            let fate = state.fate(state.requests.count, request)
+            state.requests.append(request)
+            defer { Self.passOne(&state) }
+            switch fate {
+            case .arrives: return Self.take(request, credential, &state)
+            case .lost: return .unanswered("lost")
+            case .unheard:
+                _ = Self.take(request, credential, &state)
+                return .unanswered("unheard")
+            case .doubled:
+                let outcome = Self.take(request, credential, &state)
+                _ = Self.take(request, credential, &state)
+                return outcome
+            case .late(let after):
+                state.underWay.append((after, request, credential))
+                return .unanswered("late")
+            case .refused(let refusal): return .refused(refusal)
+            }
+        }
+    }
+
+    private static func passOne(_ state: inout State) {
+        for index in state.underWay.indices { state.underWay[index].after -= 1 }
+        let due = state.underWay.filter { $0.after < 0 }
+        state.underWay.removeAll { $0.after < 0 }
+        for (_, request, credential) in due { _ = take(request, credential, &state) }
+    }
+
+    package func lookup(_ eventKey: String) async -> LookupOutcome {
+        state.withLock { state in
+            state.lookups.append(eventKey)
+            return state.answers[eventKey] ?? .notFound
+        }
+    }
+
+    private static func take(
+        _ request: DeviceRequest, _ credential: InstallationCredential, _ state: inout State
+    ) -> DeviceOutcome {
+        let id = credential.installation
+        if let known = state.installations[id], known.secret != credential.secret {
+            return refusal(403, "wrong-installation-secret")
+        }
+        switch request {
+        case .register(let sequence, let facts):
+            guard let known = state.installations[id] else {
+                state.installations[id] = Installation(secret: credential.secret, sequence: sequence, facts: facts)
+                return .accepted(isNew: true, isSampled: state.isSampled)
+            }
+            if sequence < known.sequence { return refusal(409, "stale-installation", sequence: known.sequence) }
+            state.installations[id]?.sequence = sequence
+            state.installations[id]?.facts = facts
+            return .accepted(isNew: false, isSampled: state.isSampled)
+        case .report(let activity, let entry):
+            guard state.installations[id] != nil else { return refusal(404, "installation-not-found") }
+            state.installations[id]?.activities[activity] = entry
+            return .accepted(isNew: false, isSampled: state.isSampled)
+        case .receipts(let shown):
+            guard state.installations[id] != nil else { return refusal(404, "installation-not-found") }
+            state.installations[id]?.shown += shown
+            return .accepted(isNew: false, isSampled: nil)
+        case .forget:
+            state.installations[id] = nil
+            return .accepted(isNew: false, isSampled: nil)
+        }
+    }
+
+    private static func refusal(_ status: Int, _ slug: String, sequence: Int? = nil) -> DeviceOutcome {
+        .refused(DeviceRefusal(status: status, slug: slug, detail: slug, sequence: sequence))
+    }
+}

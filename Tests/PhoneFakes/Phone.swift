@@ -1,0 +1,57 @@
+package import Foundation
+package import GrandstandLiveActivities
+
+/// A phone with a disk, a keychain and a host, on which the app is launched and killed.
+package struct Phone: Sendable {
+    package let folder: URL
+    package let host: FakeHost
+    package let server: FakeServer
+    package let time: any PhoneTime
+
+    package init(
+        host: FakeHost = FakeHost(), server: FakeServer = FakeServer(), time: any PhoneTime = TestTime()
+    ) {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID().uuidString)")
+        self.host = host
+        self.server = server
+        self.time = time
+    }
+
+    package var record: URL { folder.appendingPathComponent("record.json") }
+    package var keychain: URL { folder.appendingPathComponent("keychain.json") }
+
+    /// Launches the app.
+    package func launch(credentials: (any CredentialStore)? = nil) async -> LiveActivities {
+        let app = LiveActivities(
+            host: host, server: server, store: RecordStore(file: record),
+            credentials: credentials ?? FileCredentials(file: keychain), time: time)
+        await app.start()
+        return app
+    }
+
+    package func discard() { try? FileManager.default.removeItem(at: folder) }
+
+    /// What the server has of this phone's installation.
+    package func known(_ app: LiveActivities) async -> FakeServer.Installation? {
+        await app.status.installation.flatMap { server.installations[$0] }
+    }
+
+    package static func match(_ key: String = "derby", startsAt: Date? = nil) -> WantedStart {
+        WantedStart(
+            eventKey: key, attributesType: "MatchAttributes", attributes: Data(#"{"home": "Rapid"}"#.utf8),
+            contentState: Data(#"{"home": 0}"#.utf8), startsAt: startsAt)
+    }
+}
+
+extension LiveActivities {
+    /// The first status of which this holds.
+    package func wait(_ what: @Sendable (LiveActivitiesStatus) -> Bool) async -> LiveActivitiesStatus {
+        for await status in statuses() where what(status) { return status }
+        return LiveActivitiesStatus()
+    }
+
+    /// Once the server has everything.
+    package func uploaded() async {
+        _ = await wait { $0.phase == .upToDate }
+    }
+}

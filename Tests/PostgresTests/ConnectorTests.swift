@@ -1,0 +1,35 @@
+internal import Testing
+
+@testable internal import Postgres
+
+/// What libpq is given.
+struct ConnectorTests {
+    private static func parameters(_ change: (inout PostgresConfiguration) -> Void) -> [String: String] {
+        var configuration = PostgresConfiguration(connectionString: "postgres://one,two/grandstand")
+        change(&configuration)
+        let connector = Connector(configuration: configuration, logger: TestCluster.quiet)
+        return Dictionary(uniqueKeysWithValues: connector.parameters.map { ($0.keyword, $0.value) })
+    }
+
+    @Test func `a host that vanished is noticed within seconds, when connecting and afterwards`() {
+        let parameters = Self.parameters { _ in }
+        #expect(parameters["connect_timeout"] == "3")
+        #expect(parameters["tcp_user_timeout"] == "5000")
+        #expect(parameters["keepalives_idle"] == "2")
+        #expect(parameters["keepalives_interval"] == "1")
+        #expect(parameters["keepalives_count"] == "3")
+    }
+
+    @Test func `who writes looks for a primary, who only reads for a standby; the connection string has the last word`()
+        throws
+    {
+        #expect(Self.parameters { $0.mustWrite = true }["target_session_attrs"] == "read-write")
+        #expect(Self.parameters { $0.onlyReads = true }["target_session_attrs"] == "prefer-standby")
+        let connector = Connector(configuration: .init(connectionString: "host=one"), logger: TestCluster.quiet)
+        let names = connector.parameters.map(\.keyword)
+        let own = try #require(names.firstIndex(of: "dbname"))
+        for name in ["connect_timeout", "target_session_attrs", "keepalives_idle", "tcp_user_timeout"] {
+            #expect(try #require(names.firstIndex(of: name)) < own)
+        }
+    }
+}
