@@ -167,15 +167,13 @@ class Browser:
                               for n in violation["nodes"][:3])
             self.findings.append(f"{name}: axe: {violation['id']} ({violation['impact']}): {nodes[:600]}")
 
-    def picture(self, name):
-        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, **self._whole()})
-        path = os.path.join(self.pictures, name + ".png")
-        with open(path, "wb") as file:
+    def picture(self, name, folder=None, top=0, height=4_000):
+        """Keeps a picture of the page, of no more than `height` pixels of it from `top` on."""
+        metrics = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})
+        clip = {"x": 0, "y": top, "width": metrics["cssVisualViewport"]["clientWidth"],
+                "height": min(metrics["cssContentSize"]["height"] - top, height), "scale": 1}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        folder = folder or self.pictures
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name + ".png"), "wb") as file:
             file.write(base64.b64decode(shot["data"]))
-        return path
-
-    def _whole(self):
-        """The whole page, up to 4,000 pixels of it."""
-        size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
-        width = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssVisualViewport"]["clientWidth"]
-        return {"clip": {"x": 0, "y": 0, "width": width, "height": min(size["height"], 4_000), "scale": 1}}

@@ -1,8 +1,6 @@
 """The chapters of the match day, in their order: each does what people do, and returns what it found wrong on the way."""
 import datetime
-import os
 import re
-import shutil
 import tempfile
 import urllib.error
 import urllib.parse
@@ -167,9 +165,7 @@ def a_match(place, browser):
         desk.open("/console/events/derby")
         desk.look("match")
         if place.keep:
-            desk.resize(1280)
-            os.makedirs(place.keep, exist_ok=True)
-            shutil.copy(desk.picture("readme-match"), os.path.join(place.keep, "match.png"))
+            desk.picture("match", place.keep, height=1_150)
         return desk.findings + [f for f in viewer.findings]
 
 
@@ -205,8 +201,10 @@ def channels_and_quota(place, browser):
         b.wait("the plot to change", lambda: b.one("main svg").get_attribute("outerHTML") != before, 30)
         b.look("overview")
         if place.keep:
-            os.makedirs(place.keep, exist_ok=True)
-            shutil.copy(b.picture("readme-quota"), os.path.join(place.keep, "quota.png"))
+            b.press("a week")
+            b.wait("the plot", lambda: b.all("main svg"))
+            plots = b.one("main svg").find_element("xpath", "ancestor::section").rect
+            b.picture("quota", place.keep, top=plots["y"] - 16, height=plots["height"] + 32)
         b.open(f"/console/apps/{APP}/production/reconciliations")
         buttons = [e for e in b.all("#runs ~ ul button, section[aria-labelledby=runs] button") if e.is_displayed()]
         assert buttons, "no reconciliation can be run"

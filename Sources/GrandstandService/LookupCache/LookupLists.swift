@@ -76,7 +76,8 @@ final class LookupLists: Sendable {
     static func put(_ key: EventKey, _ records: [LookupRecord], into indexes: inout [App: LookupIndex]) {
         let byApp = byApp(records)
         for app in byApp.keys where indexes[app] == nil { indexes[app] = LookupIndex() }
-        for app in indexes.keys { indexes[app]?.put(key, byApp[app] ?? []) }
+        // The keys by themselves: a view of them would hold the dictionary, and each change would copy an app's whole index.
+        for app in Array(indexes.keys) { indexes[app]?.put(key, byApp[app] ?? []) }
     }
 
     private static func byApp(_ records: [LookupRecord]) -> [App: [LookupRecord]] {
