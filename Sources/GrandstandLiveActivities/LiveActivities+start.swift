@@ -86,7 +86,7 @@ extension LiveActivities {
             // Kept: the next version of the app may bring a key that is valid.
             startBackoffs[wanted.name, default: Backoff()].fail(at: time.now, retryAfter: 3_600, jitter: time.jitter())
             return .failure(.keyRefused(refusal.detail))
-        case .refused(let refusal) where refusal.status == 408 || refusal.status == 429 || refusal.status >= 500:
+        case .refused(let refusal) where refusal.isPassing:
             return postpone(wanted, retryAfter: refusal.retryAfter)
         case .refused(let refusal):
             return give(up: wanted, .refused(refusal.detail))
@@ -98,7 +98,10 @@ extension LiveActivities {
     ) async -> Result<ShowResult, LiveActivitiesError> {
         // The lookup may have taken long.
         if let there = await existing(wanted) { return note(there, of: wanted) }
-        guard !Task.isCancelled else { return .success(.waiting) }
+        // Nor is it shown when it was withdrawn meanwhile.
+        guard !Task.isCancelled, record.wanted.contains(where: { $0.isSame(as: wanted) }) else {
+            return .success(.waiting)
+        }
         do {
             var snapshot = try await host.start(wanted, by: delivery, contentState: content)
             if case .channel(let id) = delivery { snapshot.channelID = id }

@@ -28,6 +28,12 @@ struct EventStreamTests {
         #expect(parser.lastID == "2")
     }
 
+    @Test func `a message that was cut off is not what a next connection begins after`() {
+        var parser = EventStreamParser()
+        #expect(parser.take(Data("id: 1\ndata: a\n\nid: 2\ndata: {\"ev".utf8)).map(\.id) == ["1"])
+        #expect(parser.lastID == "1")
+    }
+
     @Test func `a lost stream is opened again after what was told last, until it is refused`() async throws {
         let held = HeldTime(chance: 0)
         let transport = ScriptedTransport([

@@ -98,8 +98,12 @@ struct QueryParameters: Sendable {
                             : "There is no such query parameter; there are \(known.joined(separator: ", "))."))
                 continue
             }
-            guard let value = PercentEncoding.decode(raw), values.updateValue(value, forKey: name) == nil else {
-                errors.append(FieldError(pointer: name, detail: "It must be percent-encoded UTF-8 and stand once."))
+            guard let value = PercentEncoding.decode(raw), !value.contains("\0"),
+                values.updateValue(value, forKey: name) == nil
+            else {
+                errors.append(
+                    FieldError(
+                        pointer: name, detail: "It must be percent-encoded UTF-8 without U+0000, and stand once."))
                 continue
             }
         }

@@ -130,7 +130,13 @@ struct EncodedPath: ExpressibleByStringInterpolation {
 
 extension Date {
     /// As a parameter.
-    var parameter: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+    var parameter: String { rfc3339 }
+
+    /// With milliseconds. The style cuts off what is beyond them, and a `Date` is a binary fraction: half a microsecond more
+    /// keeps .520 s what it was.
+    var rfc3339: String {
+        addingTimeInterval(0.000_000_5).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
 }
 
 extension Encodable where Self: Sendable {

@@ -8,7 +8,7 @@ enum JSONText {
         let encoder = stableEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+            try container.encode(date.rfc3339)
         }
         return try encode(value, with: encoder)
     }

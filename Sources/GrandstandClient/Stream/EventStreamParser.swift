@@ -11,9 +11,11 @@ package struct EventStreamParser: Sendable {
 
     /// What the stream asks to wait before it is opened again, in milliseconds.
     package private(set) var retry: Int?
-    /// The newest `id`; what a next connection begins after.
+    /// The `id` of the last message that was whole; what a next connection begins after.
     package private(set) var lastID: String?
 
+    /// The `id` that the message under way, or one before it, has.
+    private var id: String?
     private var line: [UInt8] = []
     private var isFirstLine = true
     private var endedWithReturn = false
@@ -51,7 +53,7 @@ package struct EventStreamParser: Sendable {
         switch parts[0] {
         case "event": name = String(value)
         case "data": data.append(String(value))
-        case "id" where !value.contains("\0"): lastID = String(value)
+        case "id" where !value.contains("\0"): id = String(value)
         case "retry": retry = Int(value).flatMap { $0 >= 0 ? $0 : nil } ?? retry
         default: break
         }
@@ -63,6 +65,7 @@ package struct EventStreamParser: Sendable {
             name = ""
             data = []
         }
+        lastID = id
         guard !data.isEmpty else { return nil }
         return Message(id: lastID, name: name.isEmpty ? "message" : name, data: data.joined(separator: "\n"))
     }

@@ -109,9 +109,7 @@ struct ServerCommand: AsyncParsableCommand {
 
         func run() async throws {
             print(
-                String(
-                    decoding: try await ServerAccess(isOpen: true).answer(to: .metrics()).body, as: UTF8.self),
-                terminator: "")
+                try ServerAccess.text(of: try await ServerAccess(isOpen: true).answer(to: .metrics())), terminator: "")
         }
     }
 
@@ -120,9 +118,7 @@ struct ServerCommand: AsyncParsableCommand {
 
         func run() async throws {
             print(
-                String(
-                    decoding: try await ServerAccess(isOpen: true).answer(to: .contract()).body, as: UTF8.self),
-                terminator: "")
+                try ServerAccess.text(of: try await ServerAccess(isOpen: true).answer(to: .contract())), terminator: "")
         }
     }
 }

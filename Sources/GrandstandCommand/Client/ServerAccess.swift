@@ -70,7 +70,20 @@ struct ServerAccess: Sendable {
     /// - Throws: `StartError` with title, detail and fields of a refusal.
     static func json(of answer: GrandstandClient.Answer) throws -> JSONValue? {
         guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }
-        return answer.body.isEmpty ? nil : try JSONValue(parsing: Array(answer.body), maximumValues: .max)
+        guard !answer.body.isEmpty else { return nil }
+        do {
+            return try JSONValue(parsing: Array(answer.body), maximumValues: .max)
+        } catch {
+            throw StartError("This is no answer of Grandstand's, for it is not JSON: is GRANDSTAND_URL its address?")
+        }
+    }
+
+    /// The text of an answer.
+    ///
+    /// - Throws: `StartError`, as above.
+    static func text(of answer: GrandstandClient.Answer) throws -> String {
+        guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }
+        return String(decoding: answer.body, as: UTF8.self)
     }
 
     /// A refusal in words, with what to do where the server cannot know it.

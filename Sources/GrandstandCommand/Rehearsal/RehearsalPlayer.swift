@@ -29,7 +29,7 @@ struct RehearsalPlayer: Sendable {
 
     /// Channels are made in real time, and an opening is noticed within five seconds: seconds after its start for which an
     /// event's may still be missing.
-    private static let channelGrace: TimeInterval = 8
+    private static let channelGrace: TimeInterval = 20
     /// Seconds for which what is still under way after the last end is waited for.
     private static let patience: TimeInterval = 60
     /// Seconds the shortest message is worth sending, so that a fault of a compressed day does not outlast it.

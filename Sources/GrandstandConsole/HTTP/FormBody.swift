@@ -5,6 +5,9 @@ internal import NIOCore
 
 /// Reads the body of a form.
 enum FormBody {
+    /// Fields a form may have: those of no page come near it, and each that is refused is shown again.
+    static let maximumFields = 500
+
     /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.
     static func fields(of request: Request, upTo limit: Int) async throws -> FormFields {
         let type = request.headers[.contentType] ?? ""
@@ -19,12 +22,16 @@ enum FormBody {
             }
             bytes += buffer.readableBytesView
         }
+        guard isParts || bytes.count(where: { $0 == UInt8(ascii: "&") }) < maximumFields else { throw tooMany }
         guard isParts else { return FormFields(String(decoding: bytes, as: UTF8.self)) }
         guard let boundary = Self.boundary(type), let fields = FormFields(parts: bytes, boundary: boundary) else {
-            throw Problem(.invalidRequest, "The form's parts cannot be told apart.")
+            throw Problem(.invalidRequest, "The form's parts cannot be told apart, or are too many.")
         }
         return fields
     }
+
+    private static let tooMany = Problem(
+        .invalidRequest, "The form may have \(maximumFields) fields at most. Nothing was sent.")
 
     private static func boundary(_ type: String) -> String? {
         type.split(separator: ";").lazy.map { String($0).trimmed }.first { $0.lowercased().hasPrefix("boundary=") }
@@ -43,6 +50,7 @@ extension FormFields {
         while let found = bytes[index...].firstRange(of: mark) {
             starts.append(found.upperBound)
             index = found.upperBound
+            guard starts.count <= FormBody.maximumFields else { return nil }
         }
         guard starts.count >= 2 else { return nil }
         for (start, next) in zip(starts, starts.dropFirst()) {

@@ -65,7 +65,8 @@ struct FormFields: Sendable, Equatable {
     }
 
     private static func decode(_ text: Substring) -> String? {
-        PercentEncoding.decode(String(text.map { $0 == "+" ? " " : $0 }))
+        // No text of PostgreSQL's has a NUL.
+        PercentEncoding.decode(String(text.replacing("+", with: " "))).flatMap { $0.contains("\0") ? nil : $0 }
     }
 }
 

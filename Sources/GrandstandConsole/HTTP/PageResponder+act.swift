@@ -22,10 +22,10 @@ extension PageResponder {
             visitor = Visitor(key: signedIn.key, path: back)
             let door = context.source.door
             try door.resume(signedIn.key)
+            try Self.check(signedIn.key, for: route.scope)
             let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
             fields = read
             let token = try token(read, signedIn)
-            try Self.check(signedIn.key, for: route.scope)
             if route.irreversible { try await Self.confirm(read, signedIn, door) }
             let visit = visit(signedIn, request, context)
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))

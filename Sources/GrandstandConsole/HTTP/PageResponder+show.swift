@@ -43,9 +43,13 @@ extension PageResponder {
     ) async throws -> Outcome {
         try context.source.door.resume(signedIn.key)
         let visit = visit(signedIn, request, context)
-        let notice = SessionCookie.value(SessionCookie.noticeName, in: request)
-            .flatMap { Notice.text($0, for: signedIn.session) }
+        let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
         return outcome(try await route.handler(visit), visit, request, notice: notice)
+    }
+
+    /// A notice for this page; what scripts fetch again is others' page, too (`LivePages`).
+    private static func notice(in request: Request) -> String? {
+        request.headers[.grandstandLive] == nil ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
     }
 
     func visit(_ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext) -> Visit {
@@ -78,7 +82,7 @@ extension PageResponder {
         switch outcome {
         case .page(let page, let status):
             var response = Self.response(page, status: status, session: signedIn.session, now: now())
-            if SessionCookie.value(SessionCookie.noticeName, in: request) != nil {
+            if Self.notice(in: request) != nil {
                 response.setCookie(cookie.cookie(SessionCookie.noticeName, "", maxAge: 0, for: request))
             }
             return response

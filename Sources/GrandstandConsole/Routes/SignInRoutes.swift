@@ -38,7 +38,16 @@ struct SignInRoutes: Sendable {
         }
         let signedIn: SignedIn
         do {
-            signedIn = try await responder.sessions.begin(try await context.source.door.identify(secret))
+            let key = try await context.source.door.identify(secret)
+            guard !key.isForClientApps else {
+                return responder.signIn(
+                    SignIn(
+                        returningTo: next,
+                        fault:
+                            "The key \(key.name) is for apps. The console takes one with the scope operate, organise "
+                            + "or admin."), status: .forbidden)
+            }
+            signedIn = try await responder.sessions.begin(key)
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return responder.signIn(
                 SignIn(returningTo: next, fault: problem.detail), status: responder.status(problem.kind),

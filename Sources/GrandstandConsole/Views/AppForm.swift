@@ -73,7 +73,11 @@ struct AppForm: Sendable {
                 }
             }
             if fields.entries.contains(where: { $0.name == "preview.compact" }) {
-                let (compact, expanded) = (fields["preview.compact"], fields["preview.expanded"])
+                // Forms send lines as CR LF.
+                let (compact, expanded) = (
+                    fields["preview.compact"]?.replacing("\r\n", with: "\n"),
+                    fields["preview.expanded"]?.replacing("\r\n", with: "\n")
+                )
                 if compact != nil || expanded != nil {
                     object.name("preview")
                     object.object { preview in

@@ -31,6 +31,7 @@ package struct GrandstandServer: DeviceServer {
                 }
             guard (200..<300).contains(answer.status) else { return .refused(DeviceRefusal(answer)) }
             let registered = try? JSONDecoder().decode(GrandstandClient.Registered.self, from: answer.body)
+            if case .register = request, registered == nil { return .unanswered("an answer that is not Grandstand's") }
             return .accepted(isNew: answer.status == 201, isSampled: registered?.sampled)
         } catch {
             return .unanswered("\(error)")
@@ -40,7 +41,9 @@ package struct GrandstandServer: DeviceServer {
     package func lookup(_ eventKey: String) async -> LookupOutcome {
         do {
             let found = try await client.lookup(eventKey, in: app, contentState: true, patience: .zero)
-            return .found(channelID: found.channelId, contentState: found.contentState?.bytes)
+            // What the app says itself is newer than an answer that was kept.
+            return .found(
+                channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes)
         } catch let problem as ServerProblem {
             switch problem.kind {
             case .channelPending: return .pending(retryAfter: problem.retryAfter ?? 5)

@@ -139,7 +139,10 @@ package struct Courier: Sendable {
         jitter: Double
     ) -> Consequence {
         trouble = refusal.detail
-        if case .register = request { record.unanswered = max(0, record.unanswered - 1) }
+        // A proxy may say 502 or 504 of what was carried out.
+        if case .register = request, !refusal.isPassing || refusal.status == 429 {
+            record.unanswered = max(0, record.unanswered - 1)
+        }
         if refusal.isOfKey {
             keyRefusal = refusal
             return .none

@@ -41,8 +41,10 @@ package struct DeviceRefusal: Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Whether the same request may be taken later.
-    var isPassing: Bool { status == 408 || status == 429 || status >= 500 }
+    /// Whether the same request may be taken later. What has no slug is not Grandstand's answer: a proxy's, a portal's.
+    var isPassing: Bool { slug.isEmpty || status == 408 || status == 429 || status >= 500 }
     /// Whether the key in the app opens nothing (any more): asking again with it is in vain.
-    package var isOfKey: Bool { status == 401 || (status == 403 && slug != "wrong-installation-secret") }
+    package var isOfKey: Bool {
+        !slug.isEmpty && (status == 401 || (status == 403 && slug != "wrong-installation-secret"))
+    }
 }

@@ -5,6 +5,12 @@ internal import Testing
 struct JSONFieldsTests {
     private func fields(_ text: String) throws -> JSONFields { JSONFields(try JSONValue(parsing: Array(text.utf8))) }
 
+    @Test(arguments: ["50.520", "00.471", "07.007", "59.999", "00.000"])
+    func `a time is written as it was read`(seconds: String) throws {
+        let text = "2027-01-01T00:00:\(seconds)Z"
+        #expect(RFC3339.text(try #require(RFC3339.date(text))) == text)
+    }
+
     @Test func `every fault is told at once, with its pointer`() throws {
         var fields = try fields(#"{"name": 1, "limit": 99, "when": "noon", "extra": true}"#)
         #expect(fields.text("name", required: true) == nil)
