@@ -37,7 +37,7 @@ package struct QuotaHistory: Sendable, Hashable {
     package var bundleID: BundleID?
     package var environment: APNsEnvironment?
     package var reach: AppReach
-    /// Steps that end after `from`, and at `to` or before.
+    /// Steps that end after `from` and begin before `to`: the last one may not be over.
     package var from: Date
     package var to: Date
     /// Seconds: a multiple of `fine`.
