@@ -1,12 +1,13 @@
 #!/bin/bash
 # What a server does all the time, beside LIVE live events: without a past, with ten years of a league in the database
-# (EVENTS finished events, each with its audience, lane, deleted channel and newest message, as builds before retention of
-# events leave them, and AUDIT audit entries), and once the janitors have been through. In one run on a throw-away cluster:
-# the databases take turns.
-#     LIVE=200 EVENTS=100000 AUDIT=300000 ROUNDS=3 SECONDS_EACH=12 WARM=10 GRANDSTAND=<a built program>
+# (EVENTS finished events, each with AUDIENCES audiences, their lanes and deleted channels and UPDATES broadcasts to all of
+# them, as builds before retention of events leave them, and AUDIT audit entries), and once the janitors have been through.
+# In one run on a throw-away cluster: the databases take turns.
+#     LIVE=200 EVENTS=100000 AUDIENCES=1 UPDATES=1 AUDIT=300000 ROUNDS=3 SECONDS_EACH=12 WARM=10 GRANDSTAND=<a built program>
+# AUDIENCES=5 UPDATES=20 makes ten million deliveries, which take 6 GB of the disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-live=${LIVE:-200} events=${EVENTS:-100000} audit=${AUDIT:-300000} rounds=${ROUNDS:-3} each=${SECONDS_EACH:-12}
+live=${LIVE:-200} events=${EVENTS:-100000} audiences=${AUDIENCES:-1} updates=${UPDATES:-1} audit=${AUDIT:-300000} rounds=${ROUNDS:-3} each=${SECONDS_EACH:-12}
 
 if [ -z "${GRANDSTAND:-}" ]; then
     swift build -c release --product grandstand
@@ -70,22 +71,28 @@ create temporary table n as
     from generate_series(1, $events) n;
 insert into events (key, name, starts_at, ends_at, created_at, updated_at, first_update_at, ended_at)
     select key, 'Match', at, at + interval '2 hours', at, at, at, at + interval '2 hours' from n;
+create temporary table m as
+    select n.*, a, n * 100 + a + 1000000 as lane, md5('channel-' || n || '-' || a)::uuid as channel,
+        case a when 0 then '' else 'v' || a end as variant
+    from n, generate_series(0, $audiences - 1) a;
 insert into channels (id, bundle_id, environment, storage_policy, state, channel_id, event_key, created_at, changed_at,
         deletion_confirmed)
-    select md5('channel-' || n)::uuid, 'com.example.Stadium', 'production', 'mostRecentMessageStored', 'deleted',
-        'past-' || n, key, at, at + interval '6 hours', true from n;
+    select channel, 'com.example.Stadium', 'production', 'mostRecentMessageStored', 'deleted', 'past-' || lane, key, at,
+        at + interval '6 hours', true from m;
 insert into lanes (id, bundle_id, environment, storage_policy, channel, newest_broadcast, fenced_at, closed_at, last_timestamp)
     overriding system value
-    select n + 1000000, 'com.example.Stadium', 'production', 'mostRecentMessageStored', md5('channel-' || n)::uuid,
-        md5('broadcast-' || n)::uuid, at, at, extract(epoch from at)::bigint from n;
-insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-    select key, 'com.example.Stadium', 'production', 'mostRecentMessageStored', 0, n + 1000000 from n;
+    select lane, 'com.example.Stadium', 'production', 'mostRecentMessageStored', channel,
+        md5('broadcast-' || n || '-' || $updates)::uuid, at, at, extract(epoch from at)::bigint from m;
+insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane, variant)
+    select key, 'com.example.Stadium', 'production', 'mostRecentMessageStored', a, lane, variant from m;
 insert into broadcasts (id, event_key, event, content_state, accepted_at)
-    select md5('broadcast-' || n)::uuid, key, 'end', '{"home": 1, "away": 0}', at from n;
+    select md5('broadcast-' || n || '-' || u)::uuid, key, (case u when $updates then 'end' else 'update' end)::broadcast_event,
+        '{"home": 1, "away": 0}', at - ($updates - u) * interval '5 minutes' from n, generate_series(1, $updates) u;
 insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at, attempts,
         apns_timestamp, apns_request_id, settled_at)
-    select md5('broadcast-' || n)::uuid, n + 1000000, 'accepted', true, false, 5, 0, at, 1, extract(epoch from at)::bigint,
-        md5('request-' || n)::uuid, at from n;
+    select md5('broadcast-' || n || '-' || u)::uuid, lane, 'accepted', u = $updates, false, 5, 0, at, 1,
+        extract(epoch from at)::bigint, md5('request-' || lane || '-' || u)::uuid, at - ($updates - u) * interval '5 minutes'
+    from m, generate_series(1, $updates) u;
 insert into audit_log (at, actor, action, event_key)
     select now() - interval '1 hour' - i * interval '3600 days' / $audit, 'key:desk', 'broadcast.accepted', 'past-' || i
     from generate_series($audit, 1, -1) i;
@@ -93,7 +100,7 @@ set session_replication_role = default;
 analyze;
 SQL
 
-rows() { sql "$1" -c "select count(*) || ' events, ' || (select count(*) from channels) || ' channels, '
+rows() { sql "$1" -c "select count(*) || ' events, ' || (select count(*) from deliveries) || ' deliveries, ' || (select count(*) from channels) || ' channels, '
     || (select count(*) from lanes) || ' lanes, ' || (select count(*) from audit_log) || ' audit entries' from events"; }
 # The median of numbers, one a line.
 median() { sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
@@ -142,7 +149,8 @@ export GRANDSTAND_HISTORY_DAYS=30 GRANDSTAND_AUDIT_DAYS=400
 began=$(date +%s)
 serve decade
 for _ in $(seq "${PATIENCE:-900}"); do
-    left=$(sql decade -c "select count(*) from events where ended_at is not null")
+    left=$(sql decade -c "select (select count(*) from events where ended_at is not null) +
+        (select count(*) from channels where state = 'deleted')")
     old=$(sql decade -c "select count(*) from audit_log where at < now() - interval '402 days'")
     [ "$left" = 0 ] && [ "$old" = 0 ] && break
     sleep 1
