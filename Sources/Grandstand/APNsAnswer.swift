@@ -16,6 +16,17 @@ package enum APNsAnswer<Value: Sendable>: Sendable {
 
 extension APNsAnswer: Equatable where Value: Equatable {}
 
+extension APNsAnswer {
+    /// Whether APNs did what was asked, or may have.
+    package var mayBeProcessed: Bool {
+        switch self {
+        case .accepted, .unanswered: true
+        case .refused(let refusal): refusal.leavesOpen
+        case .unsent, .withheld: false
+        }
+    }
+}
+
 /// How Apple names an accepted call.
 package struct APNsReceipt: Sendable, Hashable {
     package var requestID: String?

@@ -56,7 +56,7 @@ package struct Reopening: Sendable, Hashable {
             }
             if part.mayHaveEnded {
                 warnings.append(
-                    "APNs has passed an end on for \(app). An activity that got it is over: Apple lets nobody bring it back. "
+                    "APNs took an end for \(app), or may have. An activity that got it is over: Apple lets nobody bring it back. "
                         + "The others go on.")
             }
             return warnings

@@ -212,7 +212,9 @@ package final class Dispatcher: Service {
         }
         log(verdict, delivery)
         let flying = flights.land(
-            Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered))
+            Settlement(
+                delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered,
+                mayBeProcessed: answer.mayBeProcessed))
         if flying == settings.concurrency - settings.leastRoom { doorbell.ring() }
     }
 

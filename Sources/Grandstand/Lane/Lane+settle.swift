@@ -15,11 +15,14 @@ extension Lane {
     /// Records APNs' verdict on the message under way, and gives the lane back.
     package mutating func settle(_ settlement: Settlement, by replica: UUID, at now: Date) -> Effect {
         guard let index = underWay(settlement.delivery, replica) else { return .none }
+        if !settlement.mayBeProcessed { messages[index].refusals += 1 }
         var effect = Effect.settled
         switch settlement.verdict {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: settlement.at)
             messages[index].uniqueID = receipt.uniqueID
+            // Why it was not taken before is over; that it did not ring is not.
+            messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
             // What went to a channel that was given up meanwhile is that one's.
             if messages[index].channelID == channel?.channelID {
                 let kept = keptUntil(messages[index], settledAt: settlement.at)

@@ -4,8 +4,9 @@ package import FoundationEssentials
 extension Lane {
     /// In what form a message goes.
     ///
-    /// - An alert that rings takes the newest content with it, if both fit into one message. So no state waits behind an
-    ///   alert, nor behind its repetitions; the newest message goes by itself afterwards.
+    /// - An alert goes with its own content at first. When it goes again, because APNs did not take it or a crowd's next
+    ///   shard has its turn, it takes the newest content with it, if both fit into one message, and so do the alerts between
+    ///   the two: no state waits behind repetitions. The newest message goes by itself afterwards.
     /// - An alert that is too old to ring is left out.
     /// - What an earlier attempt had otherwise, its channel included, makes another message, with a timestamp and a request
     ///   ID of its own: what may have reached APNs is repeated unchanged, or followed by a higher timestamp.
@@ -31,7 +32,8 @@ extension Lane {
     func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
-        if rings, !keepsForm(head, isRepeated), !head.isEnd, !head.isStart,
+        let goesAgain = head.timestamp != nil || head.contentOf != nil
+        if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd, !head.isStart,
             let newest = messages.last(where: { !$0.state.isSettled && !$0.isStart }),
             newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= bytesForContentAndAlert
@@ -41,7 +43,9 @@ extension Lane {
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.channelID != nil && head.channelID != channel?.channelID
-        form.isAnother = head.timestamp != nil && (form.isStale || form.contentOf != head.contentOf || isMoved)
+        // Tried without a timestamp to repeat: one after it was given a higher (`sendAfterAll`).
+        form.isAnother =
+            head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
         form.hasNewTimestamp = head.timestamp == nil || form.isAnother
         return form
     }
@@ -89,7 +93,7 @@ extension Lane {
         if form.isStale {
             messages[index].alerting = false
             messages[index].priority = messages[index].plainPriority
-            messages[index].reason = "the alert was too old to ring"
+            messages[index].reason = LaneMessage.lapsed
         }
         messages[index].state = .sending
         messages[index].attempts += 1

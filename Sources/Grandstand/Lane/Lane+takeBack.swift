@@ -13,7 +13,7 @@ extension Lane {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
         // One that was taken back before is not this one.
         let mayHaveLeft = messages.contains { message in
-            message.isEnd && message.attempts > 0 && message.state != .rejected
+            message.isEnd && message.mayBeProcessed && message.state != .rejected
                 && message.settledAt.map { $0 >= since } ?? true
                 // A crowd without members.
                 && message.fanOut?.total != 0

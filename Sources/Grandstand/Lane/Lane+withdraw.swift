@@ -27,14 +27,14 @@ extension Lane {
         }
     }
 
-    /// An update that gave way to what was withdrawn was accepted and never sent: it waits in its place again.
-    ///
-    /// One that was tried, and has a message after it by now, would come with too low a timestamp.
+    /// An update that gave way to what was withdrawn was accepted, and APNs has not taken it: it waits in its place again.
+    /// Where what was withdrawn had been tried, it goes as another message: its timestamp is too low by now.
     mutating func sendAfterAll(at now: Date) {
         guard fencedAt == nil, closedAt == nil,
             let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),
-            messages[index].expiresAt > now, messages[index].timestamp.map({ $0 == lastTimestamp }) ?? true
+            messages[index].expiresAt > now
         else { return }
+        if messages[index].timestamp != lastTimestamp { messages[index].timestamp = nil }
         messages[index].state = unsent
         messages[index].settledAt = nil
     }

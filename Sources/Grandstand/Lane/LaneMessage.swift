@@ -25,6 +25,8 @@ package struct LaneMessage: Sendable, Hashable {
     package let expiresAt: Date
     /// Requests to APNs, the one under way included.
     package var attempts: Int
+    /// Those of them that APNs is known not to have processed (`Settlement.mayBeProcessed`).
+    package var refusals: Int
     package var nextAttemptAt: Date?
     /// `aps.timestamp`, given with the first attempt and kept on repetitions.
     package var timestamp: Int?
@@ -55,7 +57,7 @@ package struct LaneMessage: Sendable, Hashable {
         isStart: Bool = false,
         dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
         alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
-        nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
+        refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
         contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
         alertBytes: Int? = nil, fanOut: FanOut? = nil
@@ -73,6 +75,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.apnsExpiration = apnsExpiration
         self.expiresAt = expiresAt
         self.attempts = attempts
+        self.refusals = refusals
         self.nextAttemptAt = nextAttemptAt
         self.timestamp = timestamp
         self.requestID = requestID
@@ -95,9 +98,18 @@ package struct LaneMessage: Sendable, Hashable {
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
-    /// Whether it and its content are known not to have left: what was given a timestamp may have.
+    /// Its alert was too old to ring, and it went without.
+    var hasLapsed: Bool { alertBytes != nil && !alerting }
+
+    /// What its delivery says of that.
+    static let lapsed = "the alert was too old to ring"
+
+    /// Whether APNs may have processed an attempt.
+    var mayBeProcessed: Bool { attempts > refusals }
+
+    /// Whether it and its content are known to be with nobody: never tried, or each time refused.
     package var isUnsent: Bool {
-        guard attempts == 0, timestamp == nil, !contentSent else { return false }
+        guard !mayBeProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
         return switch state {
         // What was rejected without an attempt was too large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true

@@ -234,11 +234,14 @@ package struct Settlement: Sendable, Equatable {
     package var verdict: Verdict
     /// When the answer came, or it was clear that none would.
     package var at: Date
+    /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
+    package var mayBeProcessed: Bool
 
-    package init(delivery: Int, lane: Int, verdict: Verdict, at: Date) {
+    package init(delivery: Int, lane: Int, verdict: Verdict, at: Date, mayBeProcessed: Bool = true) {
         self.delivery = delivery
         self.lane = lane
         self.verdict = verdict
         self.at = at
+        self.mayBeProcessed = mayBeProcessed
     }
 }

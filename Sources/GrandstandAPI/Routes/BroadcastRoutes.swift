@@ -127,7 +127,7 @@ struct BroadcastRoutes: Sendable {
         guard isWithdrawn else {
             throw Problem(
                 .broadcastSent,
-                "Something of this broadcast was sent, or its time ran out; it cannot be withdrawn. "
+                "APNs took something of this broadcast or may have, or its time ran out; it cannot be withdrawn. "
                     + "Send a newer update instead.")
         }
         return .noContent

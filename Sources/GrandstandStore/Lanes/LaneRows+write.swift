@@ -92,18 +92,18 @@ extension LaneRows {
         let ids = messages.compactMap(\.id)
         return """
             update deliveries d set state = r.state::delivery_state, alerting = r.alerting, priority = r.priority,
-                attempts = r.attempts, next_attempt_at = r.next_attempt_at, apns_timestamp = r.apns_timestamp,
+                attempts = r.attempts, refusals = r.refusals, next_attempt_at = r.next_attempt_at, apns_timestamp = r.apns_timestamp,
                 apns_request_id = r.apns_request_id, apns_unique_id = r.apns_unique_id, channel_id = r.channel_id,
                 reason = r.reason, settled_at = r.settled_at, content_of = r.content_of,
                 content_sent = r.content_sent, content_bytes = r.content_bytes,
                 fan_out = r.fan_out::json
             from unnest(\(ids), \(messages.map(\.state.rawValue)), \(messages.map(\.alerting)),
-                \(messages.map(\.priority.rawValue)), \(messages.map(\.attempts)), \(messages.map(\.nextAttemptAt)),
-                \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.uniqueID)),
+                \(messages.map(\.priority.rawValue)), \(messages.map(\.attempts)), \(messages.map(\.refusals)),
+                \(messages.map(\.nextAttemptAt)), \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.uniqueID)),
                 \(messages.map(\.channelID)), \(messages.map(\.reason)), \(messages.map(\.settledAt)),
                 \(messages.map(\.contentOf)), \(messages.map(\.contentSent)), \(messages.map(\.contentBytes)),
                 \(messages.map { $0.fanOut.map(FanOutText.text) }))
-                as r(id, state, alerting, priority, attempts, next_attempt_at, apns_timestamp, apns_request_id,
+                as r(id, state, alerting, priority, attempts, refusals, next_attempt_at, apns_timestamp, apns_request_id,
                     apns_unique_id, channel_id, reason, settled_at, content_of, content_sent, content_bytes, fan_out)
             where d.id = r.id and d.id = any(\(ids))
             """

@@ -94,7 +94,7 @@ enum LaneRows {
         select d.lane, d.is_end, d.plain_priority, d.id, d.broadcast_id, d.state,
             case when d.is_end then (select dismissal_date from broadcasts where id = d.broadcast_id) end
                 as dismissal_date,
-            d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.next_attempt_at,
+            d.priority, d.alerting, d.rings_until, d.apns_expiration, d.expires_at, d.attempts, d.refusals, d.next_attempt_at,
             d.apns_timestamp, d.apns_request_id, d.apns_unique_id, d.channel_id, d.reason, d.settled_at,
             \(contentBefore) as content_before, d.content_of, d.content_sent, d.content_bytes, d.alert_bytes, d.fan_out, d.is_start
         from deliveries d where d.lane = any(\(ids)) and \(condition) order by d.id
@@ -142,7 +142,8 @@ enum LaneRows {
             plainPriority: plain.flatMap(APNsPriority.init) ?? (isEnd ? .immediate : .powerAware),
             alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
             apnsExpiration: try row.decode("apns_expiration"), expiresAt: try row.decode("expires_at"),
-            attempts: try row.decode("attempts"), nextAttemptAt: try row.decode("next_attempt_at"),
+            attempts: try row.decode("attempts"), refusals: try row.decode("refusals"),
+            nextAttemptAt: try row.decode("next_attempt_at"),
             timestamp: try row.decode("apns_timestamp"), requestID: try row.decode("apns_request_id"),
             uniqueID: try row.decode("apns_unique_id"), channelID: try row.decode("channel_id"),
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),

@@ -94,18 +94,21 @@ struct Acceptance {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
+        // Lists and histories go by this time: those of one transaction have their order in it, too.
+        let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
+            .inMicroseconds
         var intake = intake
         // What waits has its event's defaults as they are when its time comes.
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake,
-                lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: now,
+                lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: acceptedAt,
                 isScheduled: sendAt != nil,
                 warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
         return Broadcast(
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
-            event: intake.request.payload.event, acceptedAt: now, sendAt: sendAt, isScheduled: sendAt != nil,
+            event: intake.request.payload.event, acceptedAt: acceptedAt, sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil ? enqueue(id, decided, intake.target).withCrowdsJoined : [],
             warnings: decided.plan.warnings, by: intake.actor.text)
     }

@@ -34,6 +34,16 @@ struct BroadcastListTests {
         }
     }
 
+    @Test func `those of one batch come in its order`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let accepted = try await stores.accept(Array(repeating: .update(), count: 20))
+            let listed = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 20)).items
+            #expect(listed.map(\.id) == (try accepted.reversed().map { try $0.get().id }))
+            #expect(listed.last?.acceptedAt == stores.now)
+        }
+    }
+
     @Test(arguments: ["x", "MTIzIHg=", ""])
     func `a cursor of something else is refused`(_ cursor: String) async throws {
         try await withStores { stores in

@@ -39,6 +39,37 @@ struct WithdrawalTests {
         }
     }
 
+    @Test
+    func
+        `what APNs refused each time was not sent: an end that was throttled is taken back, and what it replaced goes`()
+        async throws
+    {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let update = try await stores.accept(.update())
+            let tried = try #require(try await stores.claim().first)
+            try await stores.settle(tried, .retry(at: stores.now, reason: "no answer"))
+            let end = try await stores.accept(.end())
+            let refused = try #require(try await stores.claim().first)
+            #expect(refused.id != tried.id)
+            try await stores.outbox.settle(
+                [
+                    Settlement(
+                        delivery: refused.id, lane: refused.lane,
+                        verdict: .retry(at: stores.now.addingTimeInterval(30), reason: "TooManyRequests"),
+                        at: stores.now,
+                        mayBeProcessed: false)
+                ], replica: stores.replica, now: stores.now)
+            #expect(try await stores.state(of: update) == .superseded)
+            #expect(try await stores.outbox.cancel(end.id, now: stores.now) == true)
+            #expect(try await stores.events.event(key, now: stores.now)?.endedAt == nil)
+            // Another message by now: the end's timestamp was higher.
+            let again = try await stores.sendOne()
+            #expect(again.id == tried.id && again.message.requestID != tried.message.requestID)
+            #expect(try again.timestamp > refused.timestamp)
+        }
+    }
+
     @Test func `sent to one audience, it cannot be withdrawn from the other`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]

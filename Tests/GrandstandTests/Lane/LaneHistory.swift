@@ -11,9 +11,14 @@ struct LaneHistory {
         /// When its last attempt may be repeated.
         var retryAt: Date?
         var isWithdrawn = false
-        /// Its content, or its alert, left.
-        var left = false
+        /// Its content went with another's alert.
+        var wasCarried = false
+        /// Attempts whose answer was not that APNs did nothing.
+        var openAttempts = 0
         var isDone = false
+
+        /// Somebody may have its content, or its alert.
+        var left: Bool { wasCarried || openAttempts > 0 }
     }
 
     private var random: SplitMix64
@@ -201,8 +206,8 @@ struct LaneHistory {
         if order.message.alerting, !taken.alerting { seen.insert("stale") }
         forms[taken.requestID] = taken
         lastContent = content
-        orders[taken.id! - 1].left = true
-        if content >= 0 { orders[content].left = true }
+        orders[taken.id! - 1].openAttempts += 1
+        if content >= 0, content != taken.id! - 1 { orders[content].wasCarried = true }
     }
 
     private mutating func settle() {
@@ -225,20 +230,27 @@ struct LaneHistory {
     }
 
     private mutating func answer(_ message: LaneMessage, _ verdict: Verdict, _ replica: UUID) {
+        var mayBeProcessed = true
         switch verdict {
         case .accepted, .expired, .rejected, .unknown: orders[message.id! - 1].isDone = true
         case .throttled(let until, _):
+            mayBeProcessed = false
             heldUntil = until
             orders[message.id! - 1].retryAt = until
-        case .retry(let time, _): orders[message.id! - 1].retryAt = time
+        case .retry(let time, _):
+            mayBeProcessed = random.chance(0.5)
+            orders[message.id! - 1].retryAt = time
         case .channelDoubted: break
         }
-        story.append("settle \(message.id!) \(verdict)")
+        if !mayBeProcessed { orders[message.id! - 1].openAttempts -= 1 }
+        story.append("settle \(message.id!) \(verdict)\(mayBeProcessed ? "" : ", refused")")
         let stranger = replicas.first { $0 != replica }!
         let before = lane
-        verbs.settle(&lane, Settlement(delivery: message.id!, lane: 1, verdict: verdict, at: now), stranger, now)
+        let settlement = Settlement(
+            delivery: message.id!, lane: 1, verdict: verdict, at: now, mayBeProcessed: mayBeProcessed)
+        verbs.settle(&lane, settlement, stranger, now)
         expect(lane == before, "another replica's verdict counts")
-        verbs.settle(&lane, Settlement(delivery: message.id!, lane: 1, verdict: verdict, at: now), replica, now)
+        verbs.settle(&lane, settlement, replica, now)
         expect(lane.lease == nil, "still leased")
     }
 
@@ -256,6 +268,7 @@ struct LaneHistory {
             expect(!orders[index].left, "\(index + 1) left and is withdrawn")
             orders[index].isWithdrawn = true
             seen.insert(orders[index].message.isEnd ? "reopened" : "withdrawn")
+            if before[index].attempts > 0 { seen.insert("refused") }
         }
     }
 

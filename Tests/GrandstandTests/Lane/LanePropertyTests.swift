@@ -15,7 +15,9 @@ struct LanePropertyTests {
             seen.formUnion(history.seen)
         }
         // Histories in which something never came to pass would show nothing of it.
-        #expect(seen == ["repeated", "another", "carried", "stale", "withdrawn", "reopened", "changed", "moved"])
+        #expect(
+            seen
+                == ["repeated", "another", "carried", "stale", "withdrawn", "refused", "reopened", "changed", "moved"])
     }
 
     /// A lane that does one thing wrong must be found out.
@@ -31,7 +33,8 @@ struct LanePropertyTests {
     enum Mutant: CaseIterable {
         case nothingGivesWay, oldAlertsRing, sameTimestamp, forgetsLease, retriesAtOnce, anyReplicaSettles
         case newRequestForRepetition, endIsWithdrawnInPart, keepsWithdrawnContent, dueWithoutWork, ignoresThrottling
-        case slowClock, leavesInterval, keepsOldChannel, cancelsWithOldChannel, repeatsToNewChannel, oldExpirations
+        case slowClock, leavesInterval, forgetsWhatMayHaveLeft, keepsOldChannel, cancelsWithOldChannel,
+            repeatsToNewChannel, oldExpirations
 
         var verbs: LaneVerbs {
             var verbs = LaneVerbs()
@@ -109,6 +112,12 @@ struct LanePropertyTests {
                     let ready = lane.readyAt
                     _ = lane.settle(settlement, by: replica, at: now)
                     lane.readyAt = ready
+                }
+            case .forgetsWhatMayHaveLeft:
+                verbs.settle = { lane, settlement, replica, now in
+                    var refused = settlement
+                    refused.mayBeProcessed = false
+                    _ = lane.settle(refused, by: replica, at: now)
                 }
             case .slowClock:
                 verbs.take = { lane, claim, requestID in
