@@ -74,16 +74,8 @@ package struct Audience: Sendable, Hashable {
                 self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
                 return
             }
-            let state: State =
-                switch channel.state {
-                case .creating, .missing: .pending
-                case .active: .active
-                case .retiring, .deleting: .retiring
-                case .deleted: .deleted
-                case .failed: .failed
-                }
             self.init(
-                state: state, channelID: channel.channelID, reason: channel.reason,
+                state: channel.state.shown, channelID: channel.channelID, reason: channel.reason,
                 nextAttemptAt: channel.nextAttemptAt)
         }
 

@@ -82,6 +82,17 @@ package struct Channel: Sendable, Hashable {
             }
         }
 
+        /// What its event's organiser sees of it.
+        package var shown: Audience.ChannelStatus.State {
+            switch self {
+            case .creating, .missing: .pending
+            case .active: .active
+            case .retiring, .deleting: .retiring
+            case .deleted: .deleted
+            case .failed: .failed
+            }
+        }
+
         /// The states with all of these traits.
         package static func having(_ traits: Traits) -> [State] { allCases.filter { $0.traits.isSuperset(of: traits) } }
     }

@@ -58,7 +58,7 @@ extension EventDefaults: JSONWritable {
     /// Reads them off an object, leaving faults with `fields`.
     package init(_ fields: inout JSONFields) {
         self.init(
-            priority: fields.priority("priority"),
+            priority: fields.priority(),
             staleAfter: fields.integer("staleAfter", in: 1...Self.maximumStaleAfter),
             expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
             relevanceScore: fields.number("relevanceScore"))
@@ -74,7 +74,7 @@ extension EventDefaults: JSONWritable {
 
 extension JSONFields {
     /// One of Apple's three priorities.
-    package mutating func priority(_ name: String) -> APNsPriority? {
+    package mutating func priority(_ name: String = "priority") -> APNsPriority? {
         guard let value = value(name) else { return nil }
         guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
             fault(name, "1, 5 or 10 was expected.")

@@ -84,16 +84,16 @@ enum CrowdRows {
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, l.bundle_id, l.environment, l.variant, l.priority, l.last_timestamp,
-                l.newest_broadcast, l.fenced_at
+            select m.lane, m.kind, \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast,
+                l.fenced_at
             from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
             for no key update of l
         ), made as (
-            insert into lanes (id, kind, bundle_id, environment, variant, priority, storage_policy, last_timestamp,
-                newest_broadcast, fenced_at)
+            insert into lanes (id, kind, \(AudienceColumns.ofCrowd), storage_policy, last_timestamp, newest_broadcast,
+                fenced_at)
             overriding system value
-            select lane, kind, bundle_id, environment, variant, priority, 'mostRecentMessageStored', last_timestamp,
-                newest_broadcast, fenced_at
+            select lane, kind, \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp, newest_broadcast,
+                fenced_at
             from beside
             returning id
         )
@@ -142,10 +142,11 @@ enum CrowdRows {
     /// variant, else the first. Their lanes are locked.
     static func follow(of key: String) -> PostgresQuery {
         """
-        update lanes l set variant = u.variant, priority = u.priority
+        update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
         from crowds c join app_environments ae on ae.id = c.app
         cross join lateral (\(AudienceColumns.first(of: "c.event_key", in: "ae"))) u
-        where c.event_key = \(key) and l.id = c.lane and (l.variant, l.priority) is distinct from (u.variant, u.priority)
+        where c.event_key = \(key) and l.id = c.lane
+            and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
         """
     }
 

@@ -49,13 +49,11 @@ extension LaneRows {
         }
         var statements: [PostgresQuery] = []
         if !changed.isEmpty {
-            let ids = changed.map(\.id)
+            // Their rows of audiences were written before.
             statements.append(
                 """
-                update lanes l set storage_policy = r.storage_policy::storage_policy, priority = r.priority
-                from unnest(\(ids), \(changed.map(\.audience.storagePolicy.rawValue)),
-                    \(changed.map { $0.audience.priority?.rawValue })) as r(id, storage_policy, priority)
-                where l.id = r.id and l.id = any(\(ids))
+                update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
+                from audiences u where u.lane = l.id and l.id = any(\(changed.map(\.id)))
                 """)
         }
         if !judged.isEmpty {
