@@ -145,9 +145,9 @@ package struct API: Sendable {
     }
 
     /// What answers lookups ahead of the routes, for a server to put into each connection's pipeline.
-    package func lookupDesk() -> LookupDesk {
+    package func lookupResponder() -> LookupResponder {
         let access = dependencies.access
-        return LookupDesk(
+        return LookupResponder(
             replica: dependencies.lookups, keys: access.memory, uses: access.uses, limits: access.limits,
             metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
     }
@@ -177,9 +177,10 @@ package struct API: Sendable {
         let groups: [[Route]] = [
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
             QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
-            ChannelRoutes(apps: d.apps, channels: d.channels, desk: d.channelOperations).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
             ReconciliationRoutes(
-                apps: d.apps, store: d.reconciliations, desk: d.reconciliationOperations, limits: d.reconciliationLimits
+                apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
+                limits: d.reconciliationLimits
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, tenure: d.tenure, now: d.now).routes,

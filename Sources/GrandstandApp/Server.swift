@@ -82,7 +82,8 @@ package struct Server: Sendable {
     private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
         HTTPServer(
             configuration: configuration, port: configuration.port, responder: parts.api.responder(),
-            desk: parts.api.lookupDesk(), shares: parts.shares, certificates: resources.certificates, logger: logger
+            lookups: parts.api.lookupResponder(), shares: parts.shares, certificates: resources.certificates,
+            logger: logger
         ) { [logger, configuration] port in
             logger.info(
                 "listening",
@@ -93,7 +94,7 @@ package struct Server: Sendable {
 
     private func operationsListener(_ port: Int) -> some Service {
         HTTPServer(
-            configuration: configuration, port: port, responder: parts.api.operationsResponder(), desk: nil,
+            configuration: configuration, port: port, responder: parts.api.operationsResponder(), lookups: nil,
             shares: nil, certificates: nil, logger: logger
         ) { [logger, configuration] port in
             logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])

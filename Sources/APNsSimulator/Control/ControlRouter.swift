@@ -24,7 +24,7 @@ struct ControlRouter: Sendable {
         "GET, PATCH /clock",
     ]
 
-    let exchange: Exchange
+    let core: SimulatorCore
 
     /// Answers a request; waits when it asks for that.
     func answer(_ request: ControlRequest) async -> ControlAnswer {

@@ -26,7 +26,7 @@ extension Simulator {
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment
     ) -> StoredMessage? {
-        exchange?.change { memory, now in
+        core?.change { memory, now in
             memory.apns.storedMessage(on: channelID, of: bundleID, in: environment, now: now)
         } ?? nil
     }
@@ -51,17 +51,17 @@ extension Simulator {
     }
 
     @discardableResult
-    func look<Result: Sendable>(_ body: @Sendable (inout Exchange.Memory) -> Result) -> Result? {
-        exchange?.change { memory, _ in body(&memory) }
+    func look<Result: Sendable>(_ body: @Sendable (inout SimulatorCore.Memory) -> Result) -> Result? {
+        core?.change { memory, _ in body(&memory) }
     }
 
     /// `nil` before the start.
-    var exchange: Exchange? {
+    var core: SimulatorCore? {
         running.withLock { phase in
             switch phase {
             case .idle, .starting: nil
-            case .running(let exchange, _, _): exchange
-            case .stopped(let exchange): exchange
+            case .running(let core, _, _): core
+            case .stopped(let core): core
             }
         }
     }

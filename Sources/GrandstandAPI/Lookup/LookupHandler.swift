@@ -15,7 +15,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     /// written below the encoder is seen by nobody else.
     package struct Answered: Sendable {}
 
-    private let desk: LookupDesk
+    private let lookups: LookupResponder
     /// Where bytes are written that need no encoding any more.
     private var encoder: ChannelHandlerContext?
     /// Requests that went past and are not answered yet.
@@ -25,7 +25,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     private var mustFlush = false
     private var mustPass = false
 
-    package init(desk: LookupDesk) { self.desk = desk }
+    package init(lookups: LookupResponder) { self.lookups = lookups }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
@@ -38,7 +38,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
         case .head(let head):
             // A caller who does not read its answers meets the router's patience, which is bounded.
             if underWay == 0, encoder != nil, context.channel.isWritable {
-                answer = desk.answer(head)
+                answer = lookups.answer(head)
                 if answer != nil { return }
             }
             underWay += 1

@@ -10,7 +10,7 @@ internal import Postgres
 package struct PostgresInstallationStore: InstallationStore {
     let database: Database
     /// For what reads much.
-    let calls: Database
+    let reading: Database
     let numbers: AppNumbers
     let registrations: Gathering<Registration, Result<Bool, Problem>>
     let reports: Gathering<ActivityReport, Result<Bool, Problem>>
@@ -24,16 +24,16 @@ package struct PostgresInstallationStore: InstallationStore {
 
     /// - Parameters:
     ///   - database: with `connections`, planned as the outbox's.
-    ///   - calls: other connections for statistics; `nil`: the same.
+    ///   - reading: other connections for statistics; `nil`: the same.
     ///   - outages: hears when the loops cannot be woken.
-    package init(_ database: Database, calls: Database? = nil, outages: (any OutageReporter)? = nil) {
+    package init(_ database: Database, reading: Database? = nil, outages: (any OutageReporter)? = nil) {
         self.database = database
-        self.calls = calls ?? database
+        self.reading = reading ?? database
         let numbers = AppNumbers(database)
         self.numbers = numbers
-        let desk = RegistrationDesk(
+        let transaction = RegistrationTransaction(
             database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages))
-        let reportDesk = ActivityReportDesk(database: database)
+        let reporting = ActivityReportTransaction(database: database)
         // A database that is away is away for all of them.
         let isEveryones: @Sendable (any Error) -> Bool = { error in
             guard let problem = error as? Problem else { return false }
@@ -41,10 +41,10 @@ package struct PostgresInstallationStore: InstallationStore {
         }
         registrations = Gathering(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
-        ) { try await desk.register($0) }
+        ) { try await transaction.register($0) }
         reports = Gathering(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
-        ) { try await reportDesk.report($0) }
+        ) { try await reporting.report($0) }
     }
 
     package func put(

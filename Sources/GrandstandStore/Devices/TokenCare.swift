@@ -58,7 +58,7 @@ struct TokenCare {
         return statements
     }
 
-    /// In order of their numbers, as whoever reports them takes them (`ActivityReportDesk`): an update locks its rows in
+    /// In order of their numbers, as whoever reports them takes them (`ActivityReportTransaction`): an update locks its rows in
     /// whichever order its plan finds them.
     private var lockActivities: PostgresQuery {
         let ids = Set((gone + suspect).map(\.answer.owner)).sorted()

@@ -10,7 +10,7 @@ extension PostgresOutbox {
     ) async throws -> [Result<Broadcast, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
         guard items.count == 1, !database.isJoined else {
-            return try await callsDesk.accept([call])[0]
+            return try await bulkAcceptance.accept([call])[0]
         }
         return try await acceptances.run(call)
     }
@@ -19,14 +19,14 @@ extension PostgresOutbox {
     package func rehearse(
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal {
-        try await calls.transaction { connection in
+        try await bulk.transaction { connection in
             var acceptance = try await Self.lock([intake.target], on: connection, now: now.inMicroseconds)
             return try acceptance.rehearse(intake, at: now, plan: plan)
         }
     }
 
     package func nextScheduled() async throws -> Date? {
-        try await calls.query("select min(send_at) as at from broadcasts where scheduled").first?
+        try await bulk.query("select min(send_at) as at from broadcasts where scheduled").first?
             .decode(Date?.self, "at")
     }
 
@@ -79,7 +79,7 @@ extension PostgresOutbox {
                 """)
             return (scheduled.count, acceptance.topics)
         }
-        desk.wakeUps.send(topics)
+        acceptance.wakeUps.send(topics)
         return count
     }
 

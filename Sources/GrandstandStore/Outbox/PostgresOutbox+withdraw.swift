@@ -17,7 +17,7 @@ extension PostgresOutbox {
     private func withdraw(
         _ id: UUID, isPush: Bool, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Bool? {
-        let (isWithdrawn, topics) = try await calls.transaction { connection -> (Bool?, Set<WakeTopic>) in
+        let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
             guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
                 return (nil, [])
             }
@@ -54,7 +54,7 @@ extension PostgresOutbox {
             let isEnd = !isPush && messages.contains(where: \.isEnd)
             return (true, Set(lanes.map { .lanes($0.audience.environment) } + (isEnd ? [.channels] : [])))
         }
-        calls.afterCommit { desk.wakeUps.send(topics) }
+        bulk.afterCommit { acceptance.wakeUps.send(topics) }
         return isWithdrawn
     }
 

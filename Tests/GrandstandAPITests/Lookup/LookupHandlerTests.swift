@@ -199,12 +199,12 @@ private final class Line {
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
-        let desk = LookupDesk(
+        let lookups = LookupResponder(
             replica: replica, keys: keys, uses: noted,
             limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
             metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        try pipeline.addHandler(LookupHandler(desk: desk), position: .after(parser))
+        try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
         try pipeline.addHandler(watch, position: .after(parser))
         try pipeline.addHandler(recorder)
     }

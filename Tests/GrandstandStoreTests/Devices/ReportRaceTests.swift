@@ -38,7 +38,7 @@ struct ReportRaceTests {
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
             for name in ["one", "two"] { try await phones.report(name, of: id) }
-            let desk = ActivityReportDesk(database: Database(phones.stores.pool))
+            let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
             let key = InstallationKey(
                 app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
             let reports = try ["one", "two"].map { name in
@@ -52,7 +52,7 @@ struct ReportRaceTests {
                 // Not the one that gives way.
                 try await connection.query("set local deadlock_timeout = '60s'")
                 try await connection.query("select from activities where activity = 'two' for no key update")
-                let reporting = Task { try await desk.report(reports) }
+                let reporting = Task { try await transaction.report(reports) }
                 try await until("the report waits") { try await phones.stores.count(Self.waiting) == 1 }
                 try await connection.query("select from activities where activity = 'one' for no key update")
                 return reporting

@@ -13,7 +13,7 @@ struct ActivityReport: Sendable {
 }
 
 /// Where reports of activities become durable.
-struct ActivityReportDesk: Sendable {
+struct ActivityReportTransaction: Sendable {
     let database: Database
 
     private static let attempts = 4

@@ -12,7 +12,7 @@ struct Registration: Sendable {
 }
 
 /// Where registrations become durable.
-struct RegistrationDesk: Sendable {
+struct RegistrationTransaction: Sendable {
     let database: Database
     let numbers: AppNumbers
     let wakeUps: WakeUps

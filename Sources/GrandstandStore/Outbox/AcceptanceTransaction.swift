@@ -12,7 +12,7 @@ struct AcceptCall: Sendable {
 
 /// Where broadcasts become durable. What may leave at once does so with the commit; for the rest the dispatchers are
 /// woken.
-struct AcceptanceDesk: Sendable {
+struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
     let departures: (any Departures)?

@@ -4,7 +4,7 @@ internal import Logging
 internal import Synchronization
 
 /// The simulator behind its sockets: takes a request, decides, writes the journal, and gives or withholds the answer.
-final class Exchange: Sendable {
+final class SimulatorCore: Sendable {
     struct Memory: Sendable {
         var apns: SimulatorState
         var journal: Journal
