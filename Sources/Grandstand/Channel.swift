@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One APNs broadcast channel: what is known here of an ID that Apple keeps without a name.
+/// One APNs broadcast channel: the ledger's record of an ID that Apple keeps without a name.
 package struct Channel: Sendable, Hashable {
     /// Ours; what paths take.
     package var id: UUID
@@ -48,7 +48,7 @@ package struct Channel: Sendable, Hashable {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
 
-    /// Where a channel stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
+    /// The state of a channel; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Intent is written, Apple has not answered yet.
         case creating
@@ -82,7 +82,7 @@ package struct Channel: Sendable, Hashable {
             }
         }
 
-        /// What its event's organiser sees of it.
+        /// The state that its event's organiser sees.
         package var shown: Audience.ChannelStatus.State {
             switch self {
             case .creating, .missing: .pending
@@ -99,7 +99,7 @@ package struct Channel: Sendable, Hashable {
 }
 
 extension Channel.State {
-    /// What holds of a channel because of its state.
+    /// Properties that a channel has because of its state.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: Int
 

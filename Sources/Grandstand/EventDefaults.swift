@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What the messages of an event have where they say nothing themselves.
+/// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
     /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale.
@@ -45,7 +45,7 @@ extension BroadcastRequest {
 // MARK: JSON
 
 extension EventDefaults: JSONWritable {
-    /// As they were declared; what was left out is not there.
+    /// As they were declared, without the members that were left out.
     package func write(to json: inout JSONWriter) {
         json.object { object in
             if let priority { object.member("priority", priority.rawValue) }

@@ -41,7 +41,7 @@ package struct Server: Sendable {
     /// Every operation of the API, for comparing it with its contract.
     package var operations: [APIOperation] { parts.api.operations }
 
-    /// Where the database is, for another server beside this one.
+    /// The database's connection string, for another server beside this one.
     package var databaseURL: String { resources.database.url }
 
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within

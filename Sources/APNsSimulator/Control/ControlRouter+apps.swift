@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// `/apps`: what Apple's console and developer portal show and do.
+/// `/apps`: the functions of Apple's console and developer portal.
 extension ControlRouter {
     func apps(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch (request.method, request.path.count) {

@@ -44,7 +44,7 @@ extension ControlRouter {
     }
 
     /// With `after`, once something changed since that version; 408 with what is shown when `timeout` seconds were not
-    /// enough. Stale dates and dismissals come with time, and wake nobody.
+    /// enough. Stale dates and dismissals come with time, and wake no caller.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
         let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])

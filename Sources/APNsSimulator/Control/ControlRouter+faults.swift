@@ -73,7 +73,7 @@ extension ControlRouter {
         ])
     }
 
-    /// `{"advance": seconds}` brings what takes hours within reach: expirations, stale dates, the life of tokens.
+    /// `{"advance": seconds}` is for things that take hours: expirations, stale dates, the life of tokens.
     func clock(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1 else { return .failure(404, "There is nothing below /clock.") }
         switch request.method {

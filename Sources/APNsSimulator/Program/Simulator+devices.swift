@@ -14,7 +14,7 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     package let bundleID: String
     /// The Swift type of its attributes.
     package let attributesType: String
-    /// What it is now.
+    /// Its present state.
     package let state: State
     /// JSON, byte for byte as it was sent.
     package let contentState: [UInt8]
@@ -40,7 +40,7 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Virtual phones, for tests and demos. What the control API does over HTTP, in process.
+/// Virtual phones, for tests and demos: the control API's calls, in process.
 extension Simulator {
     /// Makes a device with some apps.
     ///
@@ -86,12 +86,12 @@ extension Simulator {
         }
     }
 
-    /// Takes a device offline, or brings it back, when it gets what APNs kept.
+    /// Takes a device offline, or brings it back, when it gets the messages that APNs kept.
     package func setOnline(_ isOnline: Bool, device id: String) {
         _ = core?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
     }
 
-    /// What a device's lock screen shows now; empty when there is no such device.
+    /// The content of a device's lock screen now; empty when there is no such device.
     package func lockScreen(of id: String) -> [ShownActivity] {
         core?.change { memory, now in
             (memory.apns.devices.byID[id]?.lockScreen(at: now) ?? []).map { ShownActivity($0, at: now) }

@@ -2,7 +2,7 @@ package import APNsWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// What a test sees of a simulator, also after it stopped. Before the start there is nothing to see.
+/// A simulator's state for tests, also after it stopped. Before the start there is none.
 extension Simulator {
     /// Where it listens; `nil` unless it runs.
     package var addresses: SimulatorAddresses? {
@@ -14,7 +14,7 @@ extension Simulator {
     /// The newest requests, oldest first, at most `SimulatorOptions.journalCapacity`.
     package func journal() -> [JournalEntry] { look { $0.journal.entries } ?? [] }
 
-    /// Forgets the requests so far. Those who wait for some keep what they have found.
+    /// Forgets the requests so far. Callers that wait for some keep what they have found.
     package func clearJournal() { look { $0.journal.removeAll() } }
 
     /// The app's channels in the order they were created. The bundle ID matches without regard to case.
@@ -22,7 +22,7 @@ extension Simulator {
         look { $0.apns.channels(of: bundleID, in: environment) } ?? []
     }
 
-    /// What a device that comes online now would be given.
+    /// The stored message for a device that comes online now.
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment
     ) -> StoredMessage? {

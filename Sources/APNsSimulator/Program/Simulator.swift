@@ -27,11 +27,11 @@ package final class Simulator: Service {
         case idle
         case starting
         case running(SimulatorCore, Servers, SimulatorAddresses)
-        /// What it saw can still be looked at.
+        /// Its journal can still be read.
         case stopped(SimulatorCore?)
     }
 
-    /// What listens.
+    /// The listeners.
     struct Servers: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
@@ -165,7 +165,7 @@ package final class Simulator: Service {
             host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
             privateKey: .bytes(Array(credentials.serverKey.utf8)))
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
-        // Beyond every documented limit, so that what is too large is refused in APNs' words.
+        // Beyond every documented limit, so that a request that is too large is refused in APNs' words.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
         // Answers come at once, or are withheld by a test that has ended: nothing is worth a long wait.
         configuration.drainTimeout = .milliseconds(250)

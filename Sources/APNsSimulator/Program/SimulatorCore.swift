@@ -30,7 +30,7 @@ final class SimulatorCore: Sendable {
         self.logger = logger
     }
 
-    /// Reads or changes what is remembered, at the simulator's time, and wakes those who watch the lock screens.
+    /// Reads or changes the state, at the simulator's time, and wakes the callers that watch the lock screens.
     func change<Result: Sendable>(_ body: @Sendable (inout Memory, Date) -> Result) -> Result {
         let clock = clock()
         let (result, woken) = memory.withLock { memory in

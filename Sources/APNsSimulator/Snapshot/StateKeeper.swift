@@ -53,7 +53,7 @@ final class StateKeeper: Sendable {
     /// Replaces the file, if the state changed since it was written.
     private func write() {
         let written = written.withLock { $0 }
-        // Only copied when it is needed: what is copied must be copied again by the next change.
+        // Copied only when it is needed: the next change has to copy it again.
         let state = core.change { memory, _ in memory.apns.revision == written ? nil : memory.apns }
         guard let state else { return }
         do throws(SimulatorError) {

@@ -4,11 +4,12 @@ package import FoundationEssentials
 extension Lane {
     /// In what form a message goes.
     ///
-    /// - An alert that rings takes the newest content with it, if both fit into one message. So no state waits behind an
-    ///   alert, nor behind its repetitions; the newest message goes by itself afterwards.
+    /// - An alert that rings takes the newest content with it, if both fit into one message. So no state waits behind
+    ///   an alert, nor behind its repetitions; the newest message goes alone afterwards.
     /// - An alert that is too old to ring is left out.
-    /// - What an earlier attempt had otherwise, its channel included, makes another message, with a timestamp and a request
-    ///   ID of its own: what may have reached APNs is repeated unchanged, or followed by a higher timestamp.
+    /// - A difference from an earlier attempt, its channel included, makes another message, with a timestamp and a
+    ///   request ID of its own: a message that may have reached APNs is repeated unchanged, or followed by a higher
+    ///   timestamp.
     struct Form {
         /// Its alert is left out.
         var isStale = false
@@ -22,7 +23,8 @@ extension Lane {
         var hasNewTimestamp = false
     }
 
-    /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
+    /// The bytes that APNs takes, less the names, the numbers and the brackets around content and alert
+    /// (`BroadcastPayload`).
     private var bytesForContentAndAlert: Int {
         kind.bodyLimit - 160
     }
@@ -79,7 +81,8 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            // Updates of what a start makes come by another token, perhaps in the same second: theirs are higher.
+            // Updates of the activity that a start makes come by another token, perhaps in the same second: theirs are
+            // higher.
             let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
             let timestamp = max(clock, lastTimestamp + 1)
             messages[index].timestamp = timestamp
@@ -117,7 +120,7 @@ extension Lane {
     }
 
     /// Why a start is not repeated whose answer was lost with its replica.
-    package static let unheard = "nobody was left to hear APNs' answer; a start is not repeated"
+    package static let unheard = "the replica that waited for APNs' answer died; a start is not repeated"
 
     private mutating func pace(_ interval: TimeInterval, from now: Date) {
         readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(interval))

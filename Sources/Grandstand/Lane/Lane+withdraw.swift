@@ -27,7 +27,7 @@ extension Lane {
         }
     }
 
-    /// An update that gave way to what was withdrawn was accepted and never sent: it waits in its place again.
+    /// An update that gave way to the withdrawn message was accepted and never sent: it waits in its place again.
     ///
     /// One that was tried, and has a message after it by now, would come with too low a timestamp.
     mutating func sendAfterAll(at now: Date) {

@@ -95,11 +95,11 @@ package struct LaneMessage: Sendable, Hashable {
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
-    /// Whether it and its content are known not to have left: what was given a timestamp may have.
+    /// Whether it and its content are known not to have left: a message with a timestamp may have.
     package var isUnsent: Bool {
         guard attempts == 0, timestamp == nil, !contentSent else { return false }
         return switch state {
-        // What was rejected without an attempt was too large for a token.
+        // A message that was rejected without an attempt was too large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true
         case .sending, .accepted, .expired, .unknown: false
         }

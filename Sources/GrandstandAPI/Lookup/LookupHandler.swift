@@ -11,8 +11,8 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// Said outwards when requests were answered here, for whoever watches over the connection's time: an answer that is
-    /// written below the encoder is seen by nobody else.
+    /// Fired outwards when requests were answered here, for the handler that watches over the connection's time: an
+    /// answer that is written below the encoder is seen by no other handler.
     package struct Answered: Sendable {}
 
     private let lookups: LookupResponder
@@ -36,7 +36,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // A caller who does not read its answers meets the router's patience, which is bounded.
+            // For a client that does not read its answers the router waits a bounded time.
             if underWay == 0, encoder != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }

@@ -107,7 +107,7 @@ extension PostgresChannelStore {
     }
 }
 
-/// What one app and environment has and will have.
+/// The channels that one app and environment has and will have.
 private struct Tally {
     var byState: [Channel.State: Int] = [:]
     var byStoragePolicy: [StoragePolicy: Int] = [:]

@@ -10,7 +10,7 @@ enum CrowdRows {
         let members: [CrowdShard.Member]
         /// The highest number that was looked at; `nil`: they are those to be tried again.
         let cursor: Int?
-        /// Nobody is beyond it.
+        /// No member is beyond it.
         let isLast: Bool
         /// How many the crowd has, when its message begins.
         let total: Int?
@@ -24,7 +24,7 @@ enum CrowdRows {
         """
     }
 
-    /// Who is sent to next.
+    /// The members that are sent to next.
     static func shard(
         of lane: Int, _ fanOut: FanOut, size: Int, on connection: PostgresConnection
     ) async throws -> Shard {
@@ -69,7 +69,7 @@ enum CrowdRows {
     /// on rising on every device, their newest content and their end. Both lanes of a crowd are made together, for people
     /// change their minds about frequent pushes.
     ///
-    /// Events are locked as by whoever accepts a broadcast: what is being accepted meanwhile is the newest content here, or
+    /// Events are locked as an acceptance locks them: what is being accepted meanwhile is the newest content here, or
     /// finds the crowd.
     ///
     /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key` and `app`.
@@ -113,7 +113,7 @@ enum CrowdRows {
             """)
     }
 
-    /// The same for activities, unless their events have been over for so long that nobody needs an end.
+    /// The same for activities, unless their events have been over for so long that no activity needs an end.
     ///
     /// - Parameter activities: an expression of `bigint[]`.
     static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
@@ -130,8 +130,8 @@ enum CrowdRows {
             """)
     }
 
-    /// Activities by their numbers, and by nothing else: the index of all who are in a crowd looks as good to a plan that
-    /// was made for an empty table.
+    /// Activities by their numbers, and by nothing else: the index of all that are in a crowd looks as good to a plan
+    /// that was made for an empty table.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func activities(_ ids: PostgresQuery) -> PostgresQuery {
@@ -159,8 +159,8 @@ enum CrowdRows {
         """
     }
 
-    /// Whether somebody hears what is sent on a lane of a crowd. The order is that of the index of crowds: the one of all
-    /// activities of an event would look as good to a plan that was made for an empty table.
+    /// Whether a lane of a crowd has members. The order is that of the index of crowds: the one of all activities of an
+    /// event would look as good to a plan that was made for an empty table.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from crowds c cross join lateral (

@@ -17,7 +17,7 @@ package struct PostgresInstallationStore: InstallationStore {
 
     /// Transactions of each kind at a time: one, unless it waits for a lock.
     private static let places = 2
-    /// A connection in each place, and some for those who read and forget.
+    /// A connection in each place, and some for reading and forgetting.
     package static let connections = 2 * places + 2
     private static let patience = Duration.milliseconds(50)
     private static let limit = 200
@@ -116,14 +116,14 @@ package struct PostgresInstallationStore: InstallationStore {
         }
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
     func key(of id: InstallationID) async throws -> InstallationKey {
         let app = AppEnvironment(bundleID: id.bundleID, environment: id.environment)
         return InstallationKey(app: try await numbers.number(of: app), id: id.id)
     }
 
-    /// The installation's row, locked for whoever changes what belongs to it; `nil`: it is not known.
+    /// The installation's row, locked for a change of what belongs to it; `nil`: it is not known.
     ///
     /// - Throws: `wrong-installation-secret`.
     static func number(

@@ -17,8 +17,8 @@ extension PostgresInstallationStore: ReceiptStore {
         }
     }
 
-    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so nobody else counts its
-    /// receipts meanwhile; they are counted once, whatever the batch names.
+    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so no other
+    /// transaction counts its receipts meanwhile; they are counted once, whatever the batch names.
     ///
     /// - Returns: the statement; its row has `n`, how many items are known now.
     private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {

@@ -20,7 +20,7 @@ enum AudienceColumns {
     static let ofLane = list(idNames + laneNames)
     /// Of the row of a crowd's lane.
     static let ofCrowd = list(idNames + crowdNames)
-    /// What a crowd's lane follows when another audience stands for its app.
+    /// The columns that a crowd's lane takes over when another audience stands for its app.
     static let followed = list(["variant"] + crowdNames)
     /// Of a row of `audiences`.
     static let all = list(idNames + laneNames + ownNames)

@@ -7,7 +7,7 @@ internal import Postgres
 enum EventColumns {
     private struct Column: Sendable {
         let name: PostgresQuery
-        /// What reads it, of a row `e`.
+        /// The expression that reads it, of a row `e`.
         let reading: PostgresQuery
         let value: @Sendable (EventSpecification) -> PostgresQuery
 
@@ -54,7 +54,7 @@ enum EventColumns {
         list(columns.map { $0.value(specification) })
     }
 
-    /// What `specification` reads, of a row `e`.
+    /// The columns that `specification` reads, of a row `e`.
     static let read: PostgresQuery = "e.key, e.topics, \(list(columns.map(\.reading)))"
 
     /// Reads an event's declaration.

@@ -60,7 +60,7 @@ extension PostgresEventStore {
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
 
-    /// What the audit log tells of audiences that get another channel, by app.
+    /// The audit log's reasons for audiences that get another channel, by app.
     static func reasons(_ moved: [Audience]) -> [BundleID: String] {
         Dictionary(grouping: moved, by: \.bundleID).mapValues { audiences in
             audiences.map {
@@ -71,8 +71,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in order
-    /// of IDs: whoever settles messages locks the same lanes in that order.
+    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in
+    /// order of IDs: settlements lock the same lanes in that order.
     private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
         try await connection.query(
             """
@@ -179,6 +179,6 @@ extension PostgresEventStore {
 }
 
 extension AppEnvironment {
-    /// Whose an audience is.
+    /// The app and environment of an audience.
     fileprivate init(_ id: Audience.ID) { self.init(bundleID: id.bundleID, environment: id.environment) }
 }

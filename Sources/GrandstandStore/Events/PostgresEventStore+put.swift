@@ -11,10 +11,10 @@ extension PostgresEventStore {
         let created = try await database.transaction { connection in
             if condition != .none { try await Self.check(condition, specification.key, within: reach, on: connection) }
             let written = try await Self.write(specification, now: now, on: connection)
-            // Its row is locked now, or was made here: an event that somebody else made a moment ago is seen, too.
+            // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, on: connection)
-                // Made by somebody else since it was looked for.
+                // Made by another writer since it was looked for.
                 if condition == .absent { try condition.check(0) }
             }
             if written == .over {

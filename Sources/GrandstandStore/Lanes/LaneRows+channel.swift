@@ -39,7 +39,7 @@ extension LaneRows {
         for index in lanes.indices where lanes[index].channel != nil { lanes[index].judgeExpirations(headers) }
     }
 
-    /// What writes the columns back that `write` leaves out, where they changed.
+    /// The statements that write the columns that `write` leaves out, where they changed.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
@@ -68,7 +68,7 @@ extension LaneRows {
         return statements
     }
 
-    /// What lanes knew of their channels stays with those.
+    /// Writes to channels what their lanes knew of them.
     private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
         let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
         return """

@@ -41,7 +41,7 @@ extension PostgresOutbox {
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             guard !due.isEmpty else { return (0, []) }
-            // Events before their broadcasts, as whoever cancels an event takes them.
+            // Events before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
             var acceptance = try await Self.lock(targets, on: connection, now: now)
@@ -83,7 +83,7 @@ extension PostgresOutbox {
         return count
     }
 
-    /// What writes everything that was decided, in one round trip.
+    /// The statements that write everything that was decided, in one round trip.
     ///
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
@@ -105,7 +105,7 @@ extension PostgresOutbox {
         return statements + unused
     }
 
-    /// What departs, when the transaction is committed.
+    /// The messages that depart, once the transaction is committed.
     ///
     /// - Parameter results: of `statements`.
     static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// A withdrawal leaves what would be true had the broadcast never come, as far as nothing of it was sent. It has the locks
-/// of an acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
+/// After a withdrawal everything is as if the broadcast had never come; nothing of it was sent. It has the locks of an
+/// acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
@@ -43,7 +43,7 @@ extension PostgresOutbox {
             if try await Self.isOfCancelledEvent(id, on: connection) {
                 for index in lanes.indices { lanes[index].close(at: now) }
             }
-            // What goes after all may have given way under another storage policy.
+            // A message that goes after all may have given way under another storage policy.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
@@ -92,7 +92,7 @@ extension PostgresOutbox {
 
     /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
     ///
-    /// - Returns: whether it waits for its time, and whether its content was shown to somebody; `nil`: there is no such
+    /// - Returns: whether it waits for its time, and whether its content was shown on a device; `nil`: there is no such
     ///   broadcast, or push.
     private static func lockBroadcast(
         _ id: UUID, isPush: Bool, on connection: PostgresConnection

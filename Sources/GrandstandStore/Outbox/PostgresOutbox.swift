@@ -8,22 +8,22 @@ internal import Postgres
 /// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
 /// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
 package struct PostgresOutbox: Outbox {
-    /// Where single broadcasts become durable and scheduled ones go to their lanes: never more transactions at a time
-    /// than `acceptConnections`, so none waits for a connection.
+    /// For accepting single broadcasts and moving scheduled ones to their lanes: never more transactions at a time than
+    /// `acceptConnections`, so none waits for a connection.
     let database: Database
-    /// Where many broadcasts are accepted in one call, withdrawn and read.
+    /// For accepting many broadcasts in one call, withdrawing and reading.
     let bulk: Database
-    /// What claims and settles: never behind those who bring work.
+    /// For claims and settlements: never behind acceptances.
     let dispatch: Database
     let acceptance: AcceptanceTransaction
-    /// For calls with many.
+    /// For calls with many broadcasts.
     let bulkAcceptance: AcceptanceTransaction
     let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
 
-    /// Transactions with single broadcasts at a time: one, unless it waits for an event that somebody changes. With two
+    /// Transactions with single broadcasts at a time: one, unless it waits for an event that is being changed. With two
     /// the median from POST to Apple's 200 was 30 to 32 ms at 2,000 a second, with one 23 to 27.
     private static let acceptPlaces = 4
-    /// A transaction in each place for single broadcasts, and what was scheduled.
+    /// A transaction in each place for single broadcasts, and one for scheduled ones.
     package static let acceptConnections = acceptPlaces + 1
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
@@ -32,7 +32,7 @@ package struct PostgresOutbox: Outbox {
     ///   - database: for single broadcasts, with `acceptConnections`.
     ///   - bulk: other connections for calls with many, for reading and withdrawing; `nil`: the same.
     ///   - dispatch: others for claiming and settling; `nil`: the same.
-    ///   - departures: where what is accepted may be claimed at once; `nil`: nowhere.
+    ///   - departures: the dispatchers that may claim an accepted message at once; `nil`: none.
     ///   - outages: hears when the loops cannot be woken.
     package init(
         _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
@@ -45,7 +45,7 @@ package struct PostgresOutbox: Outbox {
         let acceptance = AcceptanceTransaction(database: database, wakeUps: wakeUps, departures: departures)
         self.acceptance = acceptance
         bulkAcceptance = AcceptanceTransaction(database: self.bulk, wakeUps: wakeUps, departures: departures)
-        // A database that is away is away for all of them, and what it committed is not known.
+        // A database outage concerns all of them, and its last commit is not known to have happened.
         acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             ($0 as? Problem)?.kind == .storeUnavailable
         } work: {
@@ -168,7 +168,7 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
-    /// Whom pushes are for, by their lanes.
+    /// The recipients of pushes, by their lanes.
     private func recipients(_ rows: [PostgresRow]) async throws -> [Int: TokenAddress] {
         let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
         guard !lanes.isEmpty else { return [:] }

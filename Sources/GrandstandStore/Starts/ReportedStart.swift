@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A report that somebody asks for.
+/// The question that a report answers.
 struct StartQuestion: Hashable, Sendable {
     let key: EventKey
     let reach: AppReach
@@ -19,10 +19,10 @@ struct ReportedStart {
     let startedAt: Date?
     let finishedAt: Date?
     let rate: StartReport.Rate?
-    /// What was counted when the run was closed.
+    /// The counts when the run was closed.
     let closed: (followers: Int, ineligible: [StartForm.Ineligible: Int])?
     let isSending: Bool
-    /// Somebody may get one who has not: it was not opened, or begins anew, or its run is not done.
+    /// A follower without one may still get it: it was not opened, or begins anew, or its run is not done.
     let isLeft: Bool
 
     /// The audiences of an event that declares a start, with their runs.
