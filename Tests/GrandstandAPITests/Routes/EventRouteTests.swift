@@ -15,7 +15,7 @@ struct EventRouteTests {
         #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
     private static let path = "/v1/events/derby"
 
-    /// One event that is kept in memory, and changed by whoever writes.
+    /// One event that is kept in memory, and changed by writes.
     private final class StoredEvent: Sendable {
         private let event: Mutex<Event?>
         /// Called once before a write.

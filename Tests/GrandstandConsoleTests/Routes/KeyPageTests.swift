@@ -123,7 +123,7 @@ struct KeyPageTests {
         #expect(gone.location == "/console/webhooks")
     }
 
-    @Test func `a PUT that was sent twice is done, one that somebody else overtook is refused`() async throws {
+    @Test func `a PUT that was sent twice is done, one that another writer overtook is refused`() async throws {
         let app =
             #"{"bundleId": "com.example.Stadium", "name": "Stadium", "teamId": "TEAM123456", "keyId": "KEY1234567", "#
             + #""channelLimit": 100, "environments": {}, "quirks": []}"#

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Reports of activities beside whoever changes the same rows.
+/// Reports of activities beside other writers of the same rows.
 @Suite(.timeLimit(.minutes(2)))
 struct ReportRaceTests {
     private static let waiting: PostgresQuery = """
@@ -115,7 +115,7 @@ struct ReportRaceTests {
             _ = try register.put(
                 state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
                 at: phones.stores.now)
-            // Not locked by who read it, the holder goes on.
+            // The reader does not lock it, so the holder goes on.
             try await phones.put(Phones.state(token: "bb"), of: holder)
             let changes = register.changes
             try await database.transaction { connection in
