@@ -109,7 +109,7 @@ extension APNsClient: APNsGateway {
     static let noEndpoint = "no endpoint is configured for this environment"
 }
 
-/// What reading an accepted answer came to: a value, or why there is none.
+/// The result of reading an accepted answer: a value, or why there is none.
 enum Reading<Value> {
     case success(Value)
     case failure(String)

@@ -16,8 +16,9 @@ extension APNsClient {
         var body: [UInt8] = []
     }
 
-    /// Makes a call within the request timeout. What APNs never processed goes again on another connection; what it
-    /// may have processed comes back as `unanswered`; a token it calls expired, or changed too soon, is replaced once.
+    /// Makes a call within the request timeout. A request that APNs never processed goes again on another connection;
+    /// what it may have processed comes back as `unanswered`; a token it calls expired, or changed too soon, is
+    /// replaced once.
     func perform(_ call: Call, at endpoint: Endpoint, as credentials: Credentials) async -> APNsAnswer<HTTP2Response> {
         let answer = await attempt(call, at: endpoint, as: credentials)
         var status = 0

@@ -1,7 +1,7 @@
 package import APNsWire
 internal import HTTP2
 
-/// What the connections made so far say of APNs: nothing is tried for it.
+/// Whether APNs is reachable, by the connections made so far: no call is made for it.
 package enum APNsReachability: Sendable, Hashable {
     /// There was no reason to connect yet, or the last connection ended in good order.
     case unknown
@@ -29,7 +29,7 @@ extension APNsClient {
 }
 
 extension ConnectionPool {
-    /// What its connections say.
+    /// The reachability by its connections.
     var reachability: APNsReachability {
         let (hasOne, fault) = glance
         if hasOne { return .reachable }

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// APNs over HTTP/2: provider tokens, connections for each endpoint, team and key, and calls that end in an answer.
 package final class APNsClient: Sendable {
-    /// What a client is made with.
+    /// The parts that a client is made with.
     package struct Settings: Sendable {
         package var endpoints: Endpoints
         package var trustRoots: HTTP2ClientConfiguration.TrustRoots = .system
@@ -25,15 +25,15 @@ package final class APNsClient: Sendable {
         package var overdueInterval: Duration = .seconds(2)
         /// Silence after such a PING that ends the connection.
         package var pingTimeout: Duration = .seconds(2)
-        /// Where provider tokens are shared among replicas; `nil`: every process for itself.
+        /// The store in which replicas share provider tokens; `nil`: every process makes its own.
         package var tokenStore: (any ProviderTokenStore)?
-        /// Where the numbers go; `nil`: to what the process was told, `MetricsSystem`.
+        /// The metrics backend; `nil`: the process's, `MetricsSystem`.
         package var metrics: (any MetricsFactory)?
 
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
-    /// What connections are for. Each kind has its own, so that a goal's broadcasts do not stand in line behind a
+    /// The traffic of connections. Each kind has its own, so that a goal's broadcasts do not stand in line behind a
     /// million starts.
     enum Traffic: String, Hashable {
         case channels
@@ -64,7 +64,7 @@ package final class APNsClient: Sendable {
         tokens = ProviderTokens(keys: keys, store: settings.tokenStore, metrics: metrics, logger: logger, now: now)
     }
 
-    /// Lets requests in flight finish and closes every connection; what is called later is unsent.
+    /// Lets requests in flight finish and closes every connection; later calls are unsent.
     package func close() async {
         let open = pools.withLock { pools in
             defer { pools = nil }

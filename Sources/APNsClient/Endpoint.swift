@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// Where one kind of call of one environment goes.
+/// The destination of one kind of call in one environment.
 package struct Endpoint: Sendable, Hashable {
     package let host: String
     package let port: Int
@@ -55,7 +55,7 @@ package struct Endpoint: Sendable, Hashable {
             }
     }
 
-    /// What may stand in brackets: an IPv6 address.
+    /// The host in brackets: an IPv6 address.
     private static func isAddress(_ text: String) -> Bool {
         text.contains(":") && text.allSatisfy { $0.isHexDigit && $0.isASCII || $0 == ":" || $0 == "." }
     }

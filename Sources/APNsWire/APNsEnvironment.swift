@@ -5,7 +5,8 @@ package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparab
     /// TestFlight and the App Store.
     case production
 
-    /// Where broadcasts and device pushes go, as Apple's prose and every successful report have it (docs/apns.md C1).
+    /// The host of broadcasts and device pushes, as Apple's prose and every successful report have it (docs/apns.md
+    /// C1).
     package var sendURL: String {
         switch self {
         case .development: "https://api.sandbox.push.apple.com:443"
@@ -13,7 +14,7 @@ package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparab
         }
     }
 
-    /// Where channels are managed. The ports differ on purpose: 2195 and 2196 are not interchangeable (C19).
+    /// The host of the management API. The ports differ on purpose: 2195 and 2196 are not interchangeable (C19).
     package var manageURL: String {
         switch self {
         case .development: "https://api-manage-broadcast.sandbox.push.apple.com:2195"

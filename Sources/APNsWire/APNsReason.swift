@@ -16,7 +16,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     package var description: String { rawValue }
 
-    /// What a refusal says about the request, the channel or the account; decides what to do next.
+    /// The class of a refusal, about the request, the channel or the account; it decides what to do next.
     package enum Meaning: Sendable, Hashable {
         /// Our request was malformed: repeating it cannot help.
         case badRequest

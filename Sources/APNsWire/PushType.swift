@@ -4,6 +4,6 @@ package enum PushType {
     package static let header = "liveactivity"
     /// The value of `push-type` in a channel's JSON.
     package static let json = "LiveActivity"
-    /// What follows the bundle ID in the `apns-topic` of a device push for a Live Activity.
+    /// The suffix of the bundle ID in the `apns-topic` of a device push for a Live Activity.
     package static let topicSuffix = ".push-type.liveactivity"
 }

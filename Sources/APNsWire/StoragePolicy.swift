@@ -1,4 +1,4 @@
-/// What APNs keeps of a channel for devices that are offline. Chosen at creation, immutable.
+/// Whether APNs keeps a channel's newest message for devices that are offline. Chosen at creation, immutable.
 package enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
     /// Apple's 0: one delivery attempt, nothing kept; the higher publishing budget. For frequent updates.
     case noMessageStored

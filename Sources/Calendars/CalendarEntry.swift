@@ -10,7 +10,7 @@ package struct CalendarEntry: Sendable, Hashable {
     package var isCancelled: Bool
     /// Of two entries with one UID the higher is the newer.
     package var sequence: Int
-    /// What templates may name, as far as it is asked for.
+    /// The values that templates may name, as far as they are asked for.
     package var values: [String: String]
 
     package init(
@@ -27,7 +27,7 @@ package struct CalendarEntry: Sendable, Hashable {
     }
 }
 
-/// What a calendar's text says: entries, each UID once, and what could not be read of single ones.
+/// The content of a calendar's text: entries, each UID once, and the faults of single ones.
 package struct CalendarFile: Sendable, Hashable {
     package private(set) var entries: [CalendarEntry] = []
     package private(set) var faults: [CalendarFault] = []

@@ -1,4 +1,4 @@
-/// What a calendar's text may come to. Whatever is larger is refused by the line on which it is, before more is read.
+/// The limits of a calendar's text. Larger ones are refused with the line, before more is read.
 package enum CalendarLimits {
     /// Of a whole file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
     package static let bytes = 4 * 1_024 * 1_024

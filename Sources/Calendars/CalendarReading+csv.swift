@@ -33,7 +33,7 @@ extension CalendarReading {
         return file
     }
 
-    /// What an entry is made of.
+    /// The fields of an entry.
     private static let own: Set = ["uid", "startsAt", "endsAt", "timeZone", "status"]
 
     private func entry(
@@ -79,7 +79,7 @@ extension CalendarReading {
     }
 }
 
-/// Where a CSV file has which column.
+/// The places of a CSV file's columns.
 private struct Header {
     /// Columns.
     let count: Int

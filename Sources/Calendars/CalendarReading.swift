@@ -1,4 +1,4 @@
-/// How a calendar's text becomes entries: what an organiser says of it, and the time zones there are.
+/// How a calendar's text becomes entries: the organiser's settings, and the available time zones.
 package struct CalendarReading: Sendable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         case ics
@@ -46,7 +46,7 @@ package struct CalendarReading: Sendable {
     func floating(_ named: String?) throws(CalendarFault) -> ZoneRules {
         guard let name = timeZone ?? named else { return .utc }
         if let zone = zones(name) { return zone }
-        // What a file says beside its entries is often no zone's name; what the organiser says was looked up before.
+        // A file's zone beside its entries is often no zone's name; the organiser's was looked up before.
         guard timeZone == nil else { throw CalendarFault(line: 1, Self.unknownZone(name)) }
         return .utc
     }

@@ -39,7 +39,7 @@ enum Civil {
         return (1...length).contains(day) ? day : nil
     }
 
-    /// Seconds since 1970 of a time in UTC; `nil` for what is no time. The second 60 is the one before it.
+    /// Seconds since 1970 of a time in UTC; `nil` for text that is no time. The second 60 is the one before it.
     static func seconds(
         _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0
     ) -> Int? {

@@ -89,7 +89,7 @@ struct Component {
 }
 
 extension Component {
-    /// What is kept within which component; of all else only that it ends is looked at.
+    /// The components that are read within each; of all others only their end is looked for.
     private static let kept: [String: Set<String>] = [
         "": ["VCALENDAR"], "VCALENDAR": ["VEVENT", "VTIMEZONE"], "VTIMEZONE": ["STANDARD", "DAYLIGHT"], "VEVENT": [],
         "STANDARD": [], "DAYLIGHT": [],

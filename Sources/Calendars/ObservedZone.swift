@@ -1,6 +1,6 @@
 /// A time zone as a file defines it: `VTIMEZONE` (RFC 5545 3.6.5).
 extension ZoneRules {
-    /// - Throws: for what has no rules, or rules of another kind than calendars write.
+    /// - Throws: for a zone without rules, or with rules of another kind than calendars write.
     init(_ component: Component) throws(CalendarFault) {
         guard (1...CalendarLimits.observances).contains(component.components.count) else {
             throw CalendarFault(

@@ -42,7 +42,7 @@ private struct Header {
     let timeBytes: Int
     let times: Int
     let types: Int
-    /// Where the data begin and end.
+    /// The range of the data.
     let start: Int
     let end: Int
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A program run to its end, with what it printed.
+/// A program run to its end, with its output.
 struct CapturedRun: Sendable {
     let ending: ChildProcess.Ending
     /// Standard output and standard error, in the order written.
@@ -28,7 +28,7 @@ struct CapturedRun: Sendable {
     /// - Throws: `SystemError` when it cannot be started.
     static func of(_ arguments: [String], environment: [String: String], input: String = "") async throws -> CapturedRun
     {
-        // Files, not pipes: nobody has to read while it writes, and nothing blocks.
+        // Files, not pipes: they need no reader while it writes, and nothing blocks.
         let output = try Descriptor.temporaryFile()
         let text = try Descriptor.temporaryFile()
         try text.write(input)

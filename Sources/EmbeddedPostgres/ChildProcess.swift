@@ -14,7 +14,7 @@ final class ChildProcess: Sendable {
     enum Ending: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
-        /// Somebody else took its status: the process ignores SIGCHLD.
+        /// Another part of the process took its status: the process ignores SIGCHLD.
         case unknown
 
         var isSuccess: Bool { self == .exited(0) }

@@ -54,7 +54,7 @@ enum ClusterFolder {
     }
 }
 
-/// The folder of the socket: whoever can enter it can do everything in the database.
+/// The folder of the socket: an account that can enter it can do everything in the database.
 struct SocketFolder: Sendable {
     let layout: ClusterLayout
 

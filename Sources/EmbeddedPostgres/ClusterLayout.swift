@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where a cluster's files are, and the words that name it to libpq.
+/// The paths of a cluster's files, and its connection string for libpq.
 struct ClusterLayout: Sendable, Equatable {
     /// The socket's file name is part of a path the kernel keeps in a field of fixed length.
     #if canImport(Darwin)

@@ -10,9 +10,9 @@ internal import Foundation
 final class DirectoryLock: Sendable {
     private let file: Descriptor
 
-    /// Takes the lock at `path` at once, and writes our process number there for whoever comes second.
+    /// Takes the lock at `path` at once, and writes our process number there for the process that comes second.
     ///
-    /// - Throws: `PostgresClusterError` when somebody has it or the file system cannot lock.
+    /// - Throws: `PostgresClusterError` when another process has it or the file system cannot lock.
     init(path: String, directory: String) throws {
         do {
             file = try Descriptor.open(path, O_RDWR | O_CREAT)

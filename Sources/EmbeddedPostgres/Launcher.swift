@@ -2,7 +2,7 @@ internal import Foundation
 
 /// How PostgreSQL's programs are started: as they are, or as another account when we are root.
 struct Launcher: Sendable, Equatable {
-    /// What comes before the program and its arguments.
+    /// The words before the program and its arguments.
     let prefix: [String]
 
     func command(_ program: String, _ arguments: [String]) -> [String] { prefix + [program] + arguments }

@@ -6,7 +6,7 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// What runs under a process number that an earlier server left behind.
+/// The process under a number that an earlier server left behind.
 enum OtherProcess: Sendable, Equatable {
     /// Nothing; the number is free.
     case gone
@@ -15,7 +15,7 @@ enum OtherProcess: Sendable, Equatable {
     /// Another PostgreSQL, or one that cannot be told apart: PostgreSQL itself shall judge.
     case anotherPostgres
     /// Something else that was given the number since (in a container the numbers come back at every start), or the
-    /// remains of a process nobody has taken the status of.
+    /// remains of a process whose status was not collected.
     case stranger
 
     static func under(_ pid: Int32, data: String) async -> OtherProcess {

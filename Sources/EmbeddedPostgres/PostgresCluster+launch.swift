@@ -70,7 +70,7 @@ private struct Attempt {
 
     let server: ServerProcess
     let layout: ClusterLayout
-    /// What an earlier server left; it says "ready" for ever.
+    /// The file that an earlier server left; it says "ready" for ever.
     let stale: PostmasterFile?
 
     /// Waits until the server accepts connections. It says so in a file, which takes no connection and no client program.

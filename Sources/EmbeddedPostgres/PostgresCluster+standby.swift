@@ -44,7 +44,7 @@ extension PostgresCluster {
         await serverEnding()
     }
 
-    /// Nothing of it does anything any more, and nobody is told: as when its machine hangs.
+    /// It stops without a sign: as when its machine hangs.
     ///
     /// - Parameter isFrozen: `false`: it goes on as if nothing had been.
     package func freeze(_ isFrozen: Bool) throws {

@@ -72,7 +72,8 @@ package final class PostgresCluster: Sendable {
         return layout.connectionString
     }
 
-    /// Stops the server: open sessions are ended, what was committed is on disk. Waits for the end; safe to repeat.
+    /// Stops the server: open sessions are ended, committed transactions are on disk. Waits for the end; safe to
+    /// repeat.
     package func stop() async {
         let turn = takeTurn { [self] in
             guard let cluster = running.withLock({ $0.take() }) else { return }
@@ -100,7 +101,7 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// What a started cluster holds; letting go of it stops the server, too, only without waiting.
+/// The resources of a started cluster; releasing it stops the server, too, but does not wait.
 struct RunningCluster: Sendable {
     let layout: ClusterLayout
     let server: ServerProcess

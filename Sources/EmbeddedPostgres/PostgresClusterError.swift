@@ -1,6 +1,6 @@
 /// Why a private cluster could not be started; `description` is one line that says what to do.
 package struct PostgresClusterError: Error, Equatable, CustomStringConvertible {
-    /// What stood in the way.
+    /// The cause.
     package let reason: Reason
 
     init(_ reason: Reason) {

@@ -21,7 +21,7 @@ struct PostgresInstallation: Sendable, Equatable {
     }
 }
 
-/// Where PostgreSQL's programs are looked for.
+/// The folders in which PostgreSQL's programs are looked for.
 struct InstallationSearch: Sendable {
     /// Folders of programs, tried in this order.
     let folders: [String]

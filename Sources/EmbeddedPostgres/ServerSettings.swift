@@ -4,8 +4,8 @@ struct ServerSettings: Sendable {
     /// Whether an acknowledged commit survives a power cut; false is for tests, whose data dies with them.
     let durable: Bool
 
-    /// `initdb`'s arguments. `trust` asks no password of whoever reaches the socket; its folder is 0700, so that is the
-    /// account the data belongs to, and root, who could both read the files as well. There is no TCP port.
+    /// `initdb`'s arguments. `trust` asks no password of a process that reaches the socket; its folder is 0700, so that
+    /// is the account the data belongs to, and root, who could both read the files as well. There is no TCP port.
     func initdbArguments(data: String) -> [String] {
         let arguments = [
             "-D", data, "-U", ClusterLayout.user, "--auth=trust", "--encoding=UTF8", "--locale=C",

@@ -5,7 +5,7 @@ package struct APIKey: Sendable, Hashable {
     package var id: UUID
     package var name: String
     package var scopes: Set<Scope>
-    /// Whose things the key reaches: those of the apps it is bound to, or every app's.
+    /// The apps that the key reaches: those it is bound to, or all.
     package var reach: AppReach
     /// The first characters of the secret, for people to recognise it by.
     package var prefix: String
@@ -44,7 +44,7 @@ package struct APIKey: Sendable, Hashable {
         case admin
     }
 
-    /// What people are shown of a key's life.
+    /// The state of a key, for people.
     package enum State: String, Sendable, Hashable, CaseIterable {
         case active
         case expired

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Which app in which environment a call to APNs is for, and who signs it.
+/// The app and environment that a call to APNs is for, and the signer.
 package struct APNsAddress: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment

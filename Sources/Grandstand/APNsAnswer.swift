@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What became of a call to APNs. A refusal is a value, and silence is a third thing.
+/// The outcome of a call to APNs. A refusal is a value, and silence is a third outcome.
 package enum APNsAnswer<Value: Sendable>: Sendable {
     case accepted(Value, APNsReceipt)
     case refused(APNsRefusal)
@@ -46,7 +46,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var requestID: String?
     /// Seconds APNs asked to wait; no page of Apple's documents that it sends this.
     package var retryAfter: Int?
-    /// Of a device token that is no good any more: since when (docs/apns.md 3.3).
+    /// The time since which a device token is not valid any more (docs/apns.md 3.3).
     package var since: Date?
 
     package init(

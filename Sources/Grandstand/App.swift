@@ -15,7 +15,7 @@ package struct App: Sendable, Hashable {
     package var updatedAt: Date
     /// Another one each time the app is written.
     package var version: Int
-    /// How the console shows what is sent to it; `nil`: as the JSON it is.
+    /// How the console shows its `contentState`; `nil`: as JSON.
     package var preview: AppPreview?
 
     package init(
@@ -47,7 +47,7 @@ package struct App: Sendable, Hashable {
         APNsAddress(bundleID: bundleID, environment: environment, credentials: credentials(in: environment))
     }
 
-    /// What differs in one environment; `nil` keeps the app's own.
+    /// Overrides for one environment; `nil` keeps the app's own.
     package struct Override: Sendable, Hashable {
         package var teamID: String?
         package var keyID: String?
@@ -59,7 +59,7 @@ package struct App: Sendable, Hashable {
     }
 }
 
-/// Who signs: Apple's ten-character team ID and the ID of one of the team's keys.
+/// The signer: Apple's ten-character team ID and the ID of one of the team's keys.
 package struct Credentials: Sendable, Hashable {
     package var teamID: String
     package var keyID: String

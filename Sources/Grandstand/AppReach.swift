@@ -1,5 +1,5 @@
-/// Whose things a caller sees and changes: every app's, or those of some apps. The one rule for requests, pages, streams
-/// and what the stores do for them.
+/// The apps whose data a caller sees and changes: all, or some. The one rule for requests, pages, streams and what the
+/// stores do for them.
 package enum AppReach: Sendable, Hashable {
     case all
     case only(Set<BundleID>)
@@ -21,7 +21,7 @@ package enum AppReach: Sendable, Hashable {
     }
 
     /// Whether an event with audiences of these apps is within reach: of all of them, not of some. An event that has no
-    /// audience left is nobody's in particular, and so only within a reach without limits.
+    /// audience left is within a reach without limits only.
     package func covers(eventOf apps: some Collection<BundleID>) -> Bool {
         self == .all || !apps.isEmpty && apps.allSatisfy(covers)
     }
@@ -59,7 +59,7 @@ package enum AppReach: Sendable, Hashable {
         }
     }
 
-    /// What a caller hears whose reach something is out of.
+    /// The refusal of something that is out of a caller's reach.
     package var refusal: Problem {
         guard self != .all else { return Problem(.forbidden, "The key does not reach this.") }
         return Problem(.forbidden, "The key is for \(text) only; this belongs to another app, or to another app, too.")

@@ -1,10 +1,10 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Whom an event is shown to, with one channel at a time: `id` says which audience of its event it is, the rest are
-/// attributes, which may change while it stays the same audience.
+/// The people an event is shown to, with one channel at a time: `id` says which audience of its event it is, the rest
+/// are attributes, which may change while it stays the same audience.
 package struct Audience: Sendable, Hashable {
-    /// What tells an event's audiences apart: it has at most one with each.
+    /// The identity of an audience within its event, which has at most one with each.
     package struct ID: Sendable, Hashable {
         package var bundleID: BundleID
         package var environment: APNsEnvironment
@@ -74,16 +74,8 @@ package struct Audience: Sendable, Hashable {
                 self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
                 return
             }
-            let state: State =
-                switch channel.state {
-                case .creating, .missing: .pending
-                case .active: .active
-                case .retiring, .deleting: .retiring
-                case .deleted: .deleted
-                case .failed: .failed
-                }
             self.init(
-                state: state, channelID: channel.channelID, reason: channel.reason,
+                state: channel.state.shown, channelID: channel.channelID, reason: channel.reason,
                 nextAttemptAt: channel.nextAttemptAt)
         }
 

@@ -32,7 +32,7 @@ package struct AudienceSelector: Sendable, Hashable {
             && (variant == id.variant || variant == nil && !isExact)
     }
 
-    /// What a refusal says of a selector that names none of the event's audiences.
+    /// The refusal of a selector that names none of the event's audiences.
     ///
     /// - Parameter ids: the event's.
     package func objection(among ids: some Sequence<Audience.ID>) -> String {

@@ -16,7 +16,7 @@ package enum Base64URL {
 }
 
 extension Base64URL {
-    /// What `text` was made of; `nil` for text that is none.
+    /// The bytes that `text` encodes; `nil` for text that is not Base64URL.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") }) else { return nil }
         var standard = text.utf8.map { byte in

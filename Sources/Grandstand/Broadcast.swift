@@ -1,14 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What an organiser asks to be sent, as it came.
+/// An organiser's request for a broadcast, as it came.
 package struct BroadcastRequest: Sendable, Hashable {
     package var payload: BroadcastPayload
-    /// What some variants of the event get instead.
+    /// The parts that some variants of the event get instead.
     package var byVariant: [Variant: BroadcastContent.Override] = [:]
     /// `nil`: chosen by `DeliveryPlan`.
     package var priority: APNsPriority?
-    /// What its event says of priorities: it gives way to that of an audience.
+    /// The event's default priority: an audience's own goes before it.
     package var eventPriority: APNsPriority?
     /// Seconds until this content stops being worth sending.
     package var expiresIn: Int?
@@ -41,7 +41,7 @@ package struct BroadcastRequest: Sendable, Hashable {
 package struct Broadcast: Sendable, Hashable {
     package var id: UUID
     package var eventKey: EventKey?
-    /// Of a single push: whom it is for.
+    /// Of a single push: its recipient.
     package var recipient: TokenAddress?
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
@@ -52,9 +52,9 @@ package struct Broadcast: Sendable, Hashable {
     package var isCancelled: Bool
     package var deliveries: [Delivery]
     package var warnings: [String]
-    /// Who asked for it, as the audit log names its actors; `nil`: it was accepted before that was kept.
+    /// The actor that asked for it, as in the audit log; `nil`: it was accepted before that was kept.
     package var by: String?
-    /// What was asked for, with what its event's defaults added; `nil`: it was not read.
+    /// The request, with its event's defaults filled in; `nil`: it was not read.
     package var request: BroadcastRequest?
 
     package init(

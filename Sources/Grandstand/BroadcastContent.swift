@@ -2,11 +2,11 @@ package import APNsWire
 
 /// The organiser's part of a broadcast for all audiences: some variants may get another content, or another alert.
 package struct BroadcastContent: Sendable, Hashable {
-    /// What a variant gets instead.
+    /// The parts that a variant gets instead.
     package struct Override: Sendable, Hashable {
-        /// JSON object text; `nil`: everybody's.
+        /// JSON object text; `nil`: the general one.
         package var contentState: [UInt8]?
-        /// JSON object text; `nil`: everybody's, if there is one.
+        /// JSON object text; `nil`: the general one, if there is one.
         package var alert: [UInt8]?
 
         package init(contentState: [UInt8]? = nil, alert: [UInt8]? = nil) {
@@ -15,7 +15,7 @@ package struct BroadcastContent: Sendable, Hashable {
         }
     }
 
-    /// What everybody else gets.
+    /// The content for all other audiences.
     package var payload: BroadcastPayload
     package var byVariant: [Variant: Override]
 

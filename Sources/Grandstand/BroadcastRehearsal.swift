@@ -1,9 +1,10 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What a broadcast would come to if it were accepted now. Nothing was: between this and its acceptance others may send.
+/// The preview of a broadcast, as if it were accepted now. It reserves nothing: between this and its acceptance others
+/// may send.
 package struct BroadcastRehearsal: Sendable, Hashable {
-    /// What one audience would get, on its channel or by its tokens.
+    /// The message that one audience would get, on its channel or by its tokens.
     package struct Part: Sendable, Hashable {
         package var audience: Audience
         package var kind: Lane.Kind

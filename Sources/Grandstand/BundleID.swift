@@ -24,7 +24,7 @@ package struct BundleID: RawRepresentable, Sendable, Hashable, Comparable, Custo
         text.utf8.contains(UInt8(ascii: "-")) && text.contains(".push-type.")
     }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let rule =
         "A bundle ID is 1 to 155 of A-Z a-z 0-9 . and -, exactly as registered at Apple, without a push-type suffix."
 

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One APNs broadcast channel: what is known here of an ID that Apple keeps without a name.
+/// One APNs broadcast channel: the ledger's record of an ID that Apple keeps without a name.
 package struct Channel: Sendable, Hashable {
     /// Ours; what paths take.
     package var id: UUID
@@ -48,7 +48,7 @@ package struct Channel: Sendable, Hashable {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
 
-    /// Where a channel stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
+    /// The state of a channel; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Intent is written, Apple has not answered yet.
         case creating
@@ -82,13 +82,24 @@ package struct Channel: Sendable, Hashable {
             }
         }
 
+        /// The state that its event's organiser sees.
+        package var shown: Audience.ChannelStatus.State {
+            switch self {
+            case .creating, .missing: .pending
+            case .active: .active
+            case .retiring, .deleting: .retiring
+            case .deleted: .deleted
+            case .failed: .failed
+            }
+        }
+
         /// The states with all of these traits.
         package static func having(_ traits: Traits) -> [State] { allCases.filter { $0.traits.isSuperset(of: traits) } }
     }
 }
 
 extension Channel.State {
-    /// What holds of a channel because of its state.
+    /// Properties that a channel has because of its state.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: Int
 

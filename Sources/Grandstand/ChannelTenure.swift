@@ -19,7 +19,7 @@ package struct ChannelTenure: Sendable, Hashable {
     /// (docs/apns.md section 4).
     package static let overdueAfter = TimeInterval(APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime)
 
-    /// What an event says of its times, and what became of it.
+    /// The times of an event, declared and real.
     package struct Course: Sendable, Hashable {
         package var createdAt: Date
         package var channelsOpenAt: Date?

@@ -15,7 +15,7 @@ package struct Circuit: Sendable, Equatable {
         case halfOpen(probes: Int)
     }
 
-    /// What an attempt says about the host.
+    /// The sign that an attempt gives of the host.
     package enum Outcome: Sendable, Equatable {
         /// It answered, be it with a refusal: it is there and at work.
         case alive
@@ -75,7 +75,7 @@ package struct Circuit: Sendable, Equatable {
         case (.failed, .halfOpen(let probes)):
             open(probes: probes + 1, now: now, jitter: jitter)
             return false
-        // What was under way when it opened.
+        // The attempt was under way when the circuit opened.
         case (.failed, .open): return false
         }
     }

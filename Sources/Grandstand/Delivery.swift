@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// One message of a broadcast on its way to one channel, or to a crowd of tokens.
 package struct Delivery: Sendable, Hashable {
-    /// What has become of a crowd's message, token by token.
+    /// The outcomes of a crowd's message, counted by token.
     package struct Counts: Sendable, Hashable {
         package var total = 0
         /// APNs said 200.
@@ -16,7 +16,7 @@ package struct Delivery: Sendable, Hashable {
 
         package init() {}
 
-        /// - Parameter isSettled: whether the message is: who was not reached by then will not be.
+        /// - Parameter isSettled: whether the message is: members that were not reached by then will not be.
         package init(_ fanOut: FanOut, isSettled: Bool) {
             total = fanOut.total
             accepted = fanOut.accepted
@@ -54,7 +54,7 @@ package struct Delivery: Sendable, Hashable {
     package var timestamp: Int?
     package var apnsRequestID: UUID
     package var apnsUniqueID: String?
-    /// What Apple said, or why it waits.
+    /// Apple's reason, or why it waits.
     package var reason: String?
     package var nextAttemptAt: Date?
     package var settledAt: Date?
@@ -100,7 +100,7 @@ package struct Delivery: Sendable, Hashable {
     /// It was done with an empty crowd, which says nothing of the rest.
     private var reachedNobody: Bool { state == .accepted && counts?.total == 0 }
 
-    /// Where a delivery stands; the same words are a Postgres type and the drawing in docs/life-cycles.md.
+    /// The state of a delivery; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Its audience has no channel yet.
         case waiting
@@ -116,13 +116,13 @@ package struct Delivery: Sendable, Hashable {
         case expired
         /// Apple refused it for good.
         case rejected
-        /// Nobody heard Apple's answer to a start, which is not repeated: it may have been made.
+        /// Apple's answer to a start was lost; the start is not repeated, for it may have been made.
         case unknown
         /// Withdrawn by the organiser.
         case cancelled
 
-        /// What is said of two messages that are one entry: the state that stands first in this list, so what is not settled
-        /// yet, then what somebody got. Live views and webhooks count entries by the same rule, in SQL (`CrowdEntries`).
+        /// The state of two messages that are one entry: the one that stands first in this list, so unsettled ones,
+        /// then accepted ones. Live views and webhooks count entries by the same rule, in SQL (`CrowdEntries`).
         package func joined(_ other: State) -> State { Self.allCases.first { $0 == self || $0 == other } ?? self }
 
         /// Whether nothing more will happen to it.
@@ -136,7 +136,7 @@ package struct Delivery: Sendable, Hashable {
 }
 
 extension [Delivery] {
-    /// With one entry for each crowd: people who want few pushes have a lane of their own, which is nobody's business.
+    /// With one entry for each crowd: the lane of people who want few pushes is not shown apart.
     package var withCrowdsJoined: [Delivery] {
         var joined: [Delivery] = []
         for delivery in self {

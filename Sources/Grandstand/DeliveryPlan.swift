@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What an accepted broadcast comes to: pure, from the request, the audiences it reaches and the time.
+/// The deliveries of an accepted broadcast: pure, from the request, the audiences it reaches and the time.
 package struct DeliveryPlan: Sendable, Hashable {
     /// One message to one audience's channel.
     package struct Item: Sendable, Hashable {
@@ -30,10 +30,10 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// When an alert is too old to ring.
     private let alertsRingUntil: Date
     package private(set) var items: [Item] = []
-    /// What the organiser should know though it was accepted.
+    /// Warnings for the organiser; the broadcast is accepted all the same.
     package var warnings: [String]
 
-    /// As everybody gets it for whom nothing else is said.
+    /// As every audience gets it that has no content of its own.
     package var payload: BroadcastPayload { content.payload }
 
     /// Seconds for which an alert rings when nothing else is said.
@@ -106,8 +106,8 @@ package struct DeliveryPlan: Sendable, Hashable {
             ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
-    /// An audience's message on one of its lanes. To those who are reached by token: APNs keeps the newest for a device
-    /// that is offline, as a channel with `mostRecentMessageStored` does.
+    /// An audience's message on one of its lanes. To activities that are reached by token: APNs keeps the newest for a
+    /// device that is offline, as a channel with `mostRecentMessageStored` does.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
         return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
@@ -150,7 +150,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         return chosen
     }
 
-    /// - Parameter variant: whose message it is; `nil`: everybody's.
+    /// - Parameter variant: whose message it is; `nil`: the general one.
     private static func refuseTooLarge(
         _ payload: BroadcastPayload, _ variant: Variant?, _ limit: Int, now: Date
     ) throws(Problem) {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What people follow, as its organiser declares it: the specification the server makes true.
+/// An event as its organiser declares it: the specification the server makes true.
 package struct EventSpecification: Sendable, Hashable {
     package var key: EventKey
     package var name: String
@@ -16,7 +16,7 @@ package struct EventSpecification: Sendable, Hashable {
     package var audiences: [Audience]
     /// JSON object text, kept as written.
     package var metadata: [UInt8]?
-    /// Who follows one of them gets its start.
+    /// Followers of one of them get its start.
     package var topics: [Topic]
     /// The push that starts its activity; `nil`: none does.
     package var start: StartDeclaration?

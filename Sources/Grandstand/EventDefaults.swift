@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What the messages of an event have where they say nothing themselves.
+/// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
     /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale.
@@ -45,7 +45,7 @@ extension BroadcastRequest {
 // MARK: JSON
 
 extension EventDefaults: JSONWritable {
-    /// As they were declared; what was left out is not there.
+    /// As they were declared, without the members that were left out.
     package func write(to json: inout JSONWriter) {
         json.object { object in
             if let priority { object.member("priority", priority.rawValue) }
@@ -58,7 +58,7 @@ extension EventDefaults: JSONWritable {
     /// Reads them off an object, leaving faults with `fields`.
     package init(_ fields: inout JSONFields) {
         self.init(
-            priority: fields.priority("priority"),
+            priority: fields.priority(),
             staleAfter: fields.integer("staleAfter", in: 1...Self.maximumStaleAfter),
             expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
             relevanceScore: fields.number("relevanceScore"))
@@ -74,7 +74,7 @@ extension EventDefaults: JSONWritable {
 
 extension JSONFields {
     /// One of Apple's three priorities.
-    package mutating func priority(_ name: String) -> APNsPriority? {
+    package mutating func priority(_ name: String = "priority") -> APNsPriority? {
         guard let value = value(name) else { return nil }
         guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
             fault(name, "1, 5 or 10 was expected.")

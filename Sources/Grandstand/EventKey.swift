@@ -19,7 +19,7 @@ package struct EventKey: RawRepresentable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let rule = "An event key is 1 to 128 of A-Z a-z 0-9 . _ : and -."
 
     package var description: String { rawValue }

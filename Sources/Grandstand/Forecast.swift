@@ -86,7 +86,7 @@ package struct Forecast: Sendable, Hashable {
         }
     }
 
-    /// What is held now, and each place that is taken or given back from then on, in order.
+    /// The places held now, and each that is taken or given back from then on, in order.
     private static func changes(spans: [Span], now: Date) -> (held: Int, changes: [(at: Date, by: Int)]) {
         var changes: [(at: Date, by: Int)] = []
         var held = 0

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What an app needs before it starts a Live Activity for an event.
+/// The channel that an app needs before it starts a Live Activity for an event.
 package struct LookupEntry: Sendable, Hashable {
     package var eventKey: EventKey
     /// The event's, or `ended` as soon as this audience got its own end.

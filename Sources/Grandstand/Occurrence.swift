@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Something that this process did and that its metrics count. Whoever counts decides about names and labels.
+/// Something that this process did and that its metrics count. The counter decides about names and labels.
 package enum Occurrence: Sendable, Hashable {
     /// A delivery came to its end; with APNs' reason, or ours in words.
     case settled(APNsEnvironment, Delivery.State, reason: String?)

@@ -2,7 +2,7 @@
 package struct PageRequest: Sendable, Hashable {
     /// 1 to 200.
     package var limit: Int
-    /// Where the last page ended; opaque to callers.
+    /// The end of the last page; opaque to callers.
     package var cursor: String?
 
     package init(limit: Int = 50, cursor: String? = nil) {

@@ -1,13 +1,13 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// A request whose path names things, by whoever it was sent: how the API and the console read such names, and refuse what
-/// can be none or is out of reach.
+/// A request whose path names things, to the API or the console: how such names are read, and refused where they cannot
+/// be names or are out of reach.
 package protocol PathReading {
     /// A parameter as it stands in the path, escapes and all.
     func parameter(_ name: String) -> String?
 
-    /// Whose things the request reaches.
+    /// The apps that the request reaches.
     var reach: AppReach { get }
 }
 

@@ -1,4 +1,4 @@
-/// Why a request is refused, for the one who made it: what happened and what to do about it.
+/// Why a request is refused, for its sender: what happened and what to do about it.
 ///
 /// Becomes an RFC 9457 `application/problem+json` body; the HTTP status of each kind stands in GrandstandAPI's table.
 package struct Problem: Error, Sendable, Equatable {
@@ -93,7 +93,7 @@ package struct Problem: Error, Sendable, Equatable {
         case rateLimited = "rate-limited"
         case reconciliationNotFound = "reconciliation-not-found"
         case reconciliationRunning = "reconciliation-running"
-        /// What the app says of its installation is older than what is known.
+        /// The app's report of its installation is older than the known state.
         case staleInstallation = "stale-installation"
         case storeUnavailable = "store-unavailable"
         case streamUnavailable = "stream-unavailable"
@@ -101,7 +101,7 @@ package struct Problem: Error, Sendable, Equatable {
         case unknownField = "unknown-field"
         case unsupportedMediaType = "unsupported-media-type"
         case webhookDeliveryNotFound = "webhook-delivery-not-found"
-        /// What is there is not what the writer asked for.
+        /// The version that is there is not the one the writer asked for.
         case versionMismatch = "version-mismatch"
         /// As many webhooks as there may be.
         case webhookLimit = "webhook-limit"

@@ -11,7 +11,7 @@ package struct Quirk: Sendable, Hashable {
         /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled` (C2).
         case broadcastFeature = "broadcast-feature"
 
-        /// What it can be, the documented behaviour first.
+        /// Its values, the documented behaviour first.
         package var values: [String] {
             switch self {
             case .managementPath: APNsAddress.ManagementPath.allCases.map(\.rawValue)
@@ -40,7 +40,7 @@ package struct Quirk: Sendable, Hashable {
     package var name: Name
     package var value: String
     package var learnedAt: Date
-    /// What was seen, in words.
+    /// The observation, in words.
     package var evidence: String
     /// The conclusion is examined again after this; `nil`: never, an admin set it.
     package var believedUntil: Date?

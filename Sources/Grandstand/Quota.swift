@@ -7,16 +7,16 @@ package struct Quota: Sendable, Hashable {
     package var environment: APNsEnvironment
     package var limit: Int
     package var byState: [Channel.State: Int]
-    /// Of the channels that count.
+    /// Counts only channels that count against the quota.
     package var byStoragePolicy: [StoragePolicy: Int]
     package var forecast: Forecast
     /// How the number of channels changes in the next thirty days.
     package var course: [Forecast.Point]
-    /// What Apple listed at the last reconciliation; `nil`: none was yet.
+    /// Apple's count at the last reconciliation; `nil`: none was yet.
     package var apple: Listed?
     /// Channels Apple lists that the ledger does not know. They take places of Apple's 10,000, not of a lower limit.
     package var unmanaged: Int
-    /// What the last reconciliation warned of.
+    /// The alarm of the last reconciliation.
     package var reconciliationAlarm: ReconciliationReport.Alarm?
     /// Apple refused the last call that needed the app's Broadcast capability.
     package var isCapabilityOff: Bool
@@ -57,7 +57,7 @@ package struct Quota: Sendable, Hashable {
         self.shrunkCalendars = shrunkCalendars
     }
 
-    /// What an app's operators are warned of, the gravest first.
+    /// The alarms for an app's operators, the gravest first.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
@@ -67,7 +67,7 @@ package struct Quota: Sendable, Hashable {
         case calendarShrunk = "calendar-shrunk"
         /// Apple has channels that its list lacks.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has channels that an unanswered creation of ours or somebody else may have made.
+        /// Apple's list has channels that an unanswered creation of ours or another system may have made.
         case ambiguousCreation = "ambiguous-creation"
 
         init(_ alarm: ReconciliationReport.Alarm) {
@@ -144,7 +144,7 @@ extension Problem {
 }
 
 extension Quota {
-    /// The quota as who reaches this may see it: without calendars that are other apps', too; `nil`: of another app.
+    /// The quota as a key of this reach may see it: without calendars that are other apps', too; `nil`: of another app.
     package func shown(within reach: AppReach) -> Quota? {
         guard reach.covers(bundleID) else { return nil }
         var quota = self

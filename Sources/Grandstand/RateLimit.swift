@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// A token bucket: `rate` requests a second on average, up to `burst` at once. Pure; whoever holds it brings the time.
+/// A token bucket: `rate` requests a second on average, up to `burst` at once. Pure; the caller brings the time.
 package struct RateLimit: Sendable, Hashable {
-    /// What a bucket allows.
+    /// The parameters of a bucket.
     package struct Policy: Sendable, Hashable {
         /// Tokens that come back each second.
         package var rate: Double
@@ -15,7 +15,7 @@ package struct RateLimit: Sendable, Hashable {
         }
     }
 
-    /// How somebody stands after a request, as the `RateLimit` headers tell it.
+    /// A client's standing after a request, for the `RateLimit` headers.
     package struct Standing: Sendable, Hashable {
         /// Requests at once at most.
         package var limit: Int
@@ -51,7 +51,7 @@ package struct RateLimit: Sendable, Hashable {
         return tokens >= policy.burst
     }
 
-    /// How somebody stands who takes nothing.
+    /// The standing of a client that takes nothing.
     package mutating func look(_ policy: Policy, at now: Date) -> Standing {
         fill(policy, at: now)
         let wait = tokens < 1 ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate

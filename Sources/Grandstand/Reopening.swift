@@ -1,11 +1,11 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// What an event came to that was opened again.
+/// The result of opening an event again.
 package struct Reopening: Sendable, Hashable {
     /// One of its audiences.
     package struct Part: Sendable, Hashable {
-        /// What became of its channel.
+        /// The fate of its channel.
         package enum Outcome: String, Sendable, Hashable, CaseIterable {
             /// It has the one it had, with everybody who follows it.
             case kept
@@ -44,15 +44,15 @@ package struct Reopening: Sendable, Hashable {
         self.broadcasts = broadcasts
     }
 
-    /// What cannot be taken back.
+    /// Warnings about what cannot be taken back.
     package var warnings: [String] {
         parts.flatMap { part in
             let app = "\(part.audience.bundleID) in \(part.audience.environment.rawValue)"
             var warnings: [String] = []
             if let lost = part.lostChannelID {
                 warnings.append(
-                    "The channel \(lost) of \(app) is gone, and whoever followed it is lost. Another is made; who looks the "
-                        + "event up gets that.")
+                    "The channel \(lost) of \(app) is gone, and its followers are lost. Another is made; lookups of the "
+                        + "event find that.")
             }
             if part.mayHaveEnded {
                 warnings.append(

@@ -1,5 +1,5 @@
-/// What a caller may name a request: 1 to 128 of letters, digits and `-._:/+=@`. It is written into logs and answers as
-/// it came, so nothing else is let in.
+/// The name that a caller may give a request: 1 to 128 of letters, digits and `-._:/+=@`. It is written into logs and
+/// answers as it came, so nothing else is let in.
 package struct RequestID: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 

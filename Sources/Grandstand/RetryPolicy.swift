@@ -17,9 +17,10 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// For broadcasts: seconds matter.
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
-    /// For broadcasts that Apple refused for want of their channel: about a second for a reconciliation to look into it.
+    /// For broadcasts that Apple refused because it does not know their channel: about a second for a reconciliation to
+    /// look into it.
     package static let doubts = RetryPolicy(base: 2, ceiling: 30)
-    /// For creating and deleting channels: patience costs nobody a score.
+    /// For creating and deleting channels: a delay there delays no score.
     package static let channels = RetryPolicy(base: 0.5, ceiling: 300)
 
     /// The moment of the next try after `attempts` failed ones (at least 1).

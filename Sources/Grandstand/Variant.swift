@@ -1,4 +1,5 @@
-/// What tells the audiences of one app and environment apart: a language, home or away. An audience may have none.
+/// The name that tells the audiences of one app and environment apart: a language, home or away. An audience may have
+/// none.
 package struct Variant: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String
 
@@ -8,7 +9,7 @@ package struct Variant: RawRepresentable, Sendable, Hashable, Comparable, Custom
         self.rawValue = rawValue
     }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let rule = "A variant is 1 to 32 of A-Z a-z 0-9 . _ : and -."
 
     package var description: String { rawValue }

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// What follows from APNs' answer to a delivery. Pure: answer, attempts, deadline and now decide.
+/// The consequence of APNs' answer to a delivery. Pure: answer, attempts, deadline and now decide.
 package enum Verdict: Sendable, Equatable {
     /// Apple said 200.
     case accepted(APNsReceipt)
@@ -20,7 +20,7 @@ package enum Verdict: Sendable, Equatable {
     /// made again it would be a second card.
     case unknown(reason: String)
 
-    /// What was sent, as far as an answer means something else then.
+    /// The kind of message, as far as an answer's meaning depends on it.
     package enum Subject: Sendable, Hashable {
         /// A broadcast to a channel.
         case broadcast
@@ -30,7 +30,7 @@ package enum Verdict: Sendable, Equatable {
         case start
     }
 
-    /// Attempts of a message that Apple refuses for want of a channel it has: some two minutes.
+    /// Attempts of a message that Apple refuses because of a channel it has: some two minutes.
     package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.

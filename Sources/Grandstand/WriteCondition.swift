@@ -1,5 +1,4 @@
-/// What a writer says of the thing it writes (RFC 9110, 13.1), so that of two who change it at a time neither undoes the
-/// other's change unseen.
+/// A writer's precondition (RFC 9110, 13.1), so that of two writers at a time neither undoes the other's change unseen.
 package enum WriteCondition: Sendable, Hashable {
     /// Whatever is there.
     case none
@@ -10,7 +9,7 @@ package enum WriteCondition: Sendable, Hashable {
     /// `If-Match` with the tags of versions: one of them is there.
     case versions(Set<Int>)
 
-    /// - Parameter version: of what is there; `nil`: nothing.
+    /// - Parameter version: the present version; `nil`: there is none.
     /// - Throws: `version-mismatch`.
     package func check(_ version: Int?) throws(Problem) {
         switch self {

@@ -23,7 +23,7 @@ package struct API: Sendable {
         package var gateway: any APNsGateway
         package var channelOperations: ChannelOperations
         package var reconciliationOperations: ReconciliationOperations
-        /// What a reconciliation by hand may delete at most, and when.
+        /// The limits of deletions in a reconciliation by hand.
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
         package var quotaHistory: any QuotaHistoryStore
@@ -40,7 +40,7 @@ package struct API: Sendable {
         package var readiness: @Sendable () async -> Readiness
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// What is served for people beside the API; `nil`: nothing.
+        /// The pages for people beside the API; `nil`: none.
         package var pages: MountedPages?
         /// Of the operations with a key, only lookups are carried out.
         package var onlyLookups: Bool
@@ -93,7 +93,7 @@ package struct API: Sendable {
         }
     }
 
-    /// Who is let in, how often, and what of it is kept and told.
+    /// Access, rate limits, kept answers and metrics.
     package struct Access: Sendable {
         package var ledger: any KeyLedger
         package var memory: any KeyMemory
@@ -132,22 +132,22 @@ package struct API: Sendable {
 
     package init(_ dependencies: Dependencies) { self.dependencies = dependencies }
 
-    /// What answers requests, for a server to run.
+    /// The responder of requests, for a server to run.
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
         return router(all, pages: dependencies.onlyLookups ? nil : dependencies.pages).buildResponder()
     }
 
-    /// What answers probes and asks for metrics on a port of their own.
+    /// The responder of probes and metrics on a port of their own.
     package func operationsResponder() -> some HTTPResponder<APIContext> {
         router(RouteTable(routes: health.routes)).buildResponder()
     }
 
-    /// What answers lookups ahead of the routes, for a server to put into each connection's pipeline.
-    package func lookupDesk() -> LookupDesk {
+    /// The responder of lookups ahead of the routes, for a server to put into each connection's pipeline.
+    package func lookupResponder() -> LookupResponder {
         let access = dependencies.access
-        return LookupDesk(
+        return LookupResponder(
             replica: dependencies.lookups, keys: access.memory, uses: access.uses, limits: access.limits,
             metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
     }
@@ -177,9 +177,10 @@ package struct API: Sendable {
         let groups: [[Route]] = [
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
             QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
-            ChannelRoutes(apps: d.apps, channels: d.channels, desk: d.channelOperations).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
             ReconciliationRoutes(
-                apps: d.apps, store: d.reconciliations, desk: d.reconciliationOperations, limits: d.reconciliationLimits
+                apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
+                limits: d.reconciliationLimits
             ).routes,
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, tenure: d.tenure, now: d.now).routes,
@@ -213,7 +214,7 @@ package struct API: Sendable {
 }
 
 extension Route {
-    /// The same for a process that answers lookups alone: what is another's to do is refused, and nothing is stored of it.
+    /// The same for a process that answers lookups alone: other calls are refused, and nothing is stored of them.
     fileprivate var onlyLookups: Route {
         guard access != LookupRoutes.access, access != .open else { return self }
         return Route(method, path, access, query: query, bodyLimit: bodyLimit, keepsAnswers: false) { _, _ in

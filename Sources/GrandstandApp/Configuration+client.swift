@@ -12,7 +12,7 @@ extension Configuration {
     /// processor, too.
     var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
 
-    /// What a client of APNs is made with.
+    /// The configuration of a client of APNs.
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = trustRoots

@@ -7,7 +7,7 @@ package import Logging
 
 /// Everything a server can be told, checked before anything is opened: each setting is declared and read in this file.
 package struct Configuration: Sendable {
-    /// Where the database is.
+    /// The location of the database.
     package enum DatabaseSource: Sendable, Hashable {
         /// A libpq connection string, as it is.
         case url(String)
@@ -50,7 +50,7 @@ package struct Configuration: Sendable {
     /// 0: a free one is picked and logged.
     package var port: Int
     package var tls: TLS?
-    /// Where `/healthz`, `/readyz` and `/metrics` are instead; `nil`: with the API.
+    /// The port of `/healthz`, `/readyz` and `/metrics`; `nil`: the API's.
     package var operationsPort: Int?
     /// Requests a second of one key; 0: no limit.
     package var rateLimit: Double
@@ -97,7 +97,7 @@ package struct Configuration: Sendable {
     package var receiptSampling: ReceiptSampling
     /// Seconds for which lookups are answered from memory while the database cannot confirm them.
     package var lookupStaleness: TimeInterval
-    /// Where webhooks may lead besides the internet, and whether in the clear.
+    /// The networks that webhooks may lead to besides the internet, and whether without TLS.
     package var webhookNetworks: NetworkGuard
     /// Until an unanswered message to a webhook counts as unanswered.
     package var webhookTimeout: Duration

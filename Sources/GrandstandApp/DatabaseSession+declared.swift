@@ -2,7 +2,7 @@ package import Grandstand
 internal import GrandstandAPI
 internal import GrandstandStore
 
-/// What is declared in a database, for commands that work without a server. Nothing is changed.
+/// Reads what is declared in a database, for commands that work without a server. Nothing is changed.
 extension DatabaseSession {
     /// A page of the events, each as the API's JSON.
     package func declaredEvents(where filter: EventFilter, _ page: PageRequest) async throws -> Page<[UInt8]> {

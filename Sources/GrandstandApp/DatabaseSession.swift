@@ -6,30 +6,30 @@ package import GrandstandStore
 package import Logging
 package import Postgres
 
-/// Who is told how long callers of a pool waited for a connection, by the pool's name; `nil`: nobody.
+/// Reports how long callers of a pool waited for a connection, by the pool's name; `nil`: not reported.
 package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
 
 /// A database opened for this process, with the cluster behind it when it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// Where lookups ask: few connections of their own, so that a crowd leaves the others to organisers.
+    /// For lookups: few connections of their own, so that a crowd leaves the others to organisers.
     package let lookupPool: PostgresPool
-    /// Where single broadcasts come in.
+    /// For single broadcasts.
     package let outboxPool: PostgresPool
-    /// Where calls with many of them come in, and requests with an `Idempotency-Key`: those hold a connection for as long
-    /// as they take.
+    /// For calls with many broadcasts, and requests with an `Idempotency-Key`: those hold a connection for as long as
+    /// they take.
     package let bulkPool: PostgresPool
-    /// Where they are claimed and settled.
+    /// For claiming and settling broadcasts.
     package let dispatchPool: PostgresPool
-    /// Where starts are claimed and settled: a million of them make no goal wait.
+    /// For claiming and settling starts: a million of them make no goal wait.
     package let startPool: PostgresPool
-    /// Where followers are counted, for as long as that takes.
+    /// For counting followers, which may take long.
     package let reportPool: PostgresPool
-    /// Where installations register: their storm makes neither a goal nor an organiser wait.
+    /// For registrations of installations: their storm makes neither a goal nor an organiser wait.
     package let devicePool: PostgresPool
-    /// What goes over these pools and changes lookups' answers.
+    /// The changes of lookups' answers that go over these pools.
     package let changes: LocalChanges
-    /// Where the database is, for others that shall use it beside this process.
+    /// The database's connection string, for others that use it beside this process.
     package let url: String
     private let cluster: PostgresCluster?
 
@@ -169,7 +169,7 @@ package struct DatabaseSession: Sendable {
     /// The API keys in the database.
     package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
 
-    /// Applies what is missing and returns the names.
+    /// Applies the missing migrations and returns their names.
     package func migrate() async throws -> [String] {
         do {
             try await requireOwnSessions()

@@ -3,8 +3,8 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// What the client of APNs needs from outside while it runs: SIGHUP makes it read the key files anew, and every few
-/// seconds the numbers that stand are written down.
+/// The upkeep of the client of APNs while it runs: SIGHUP makes it read the key files anew, and every few seconds the
+/// numbers that stand are written down.
 struct GatewayCare: Service {
     let gateway: APNsClient
     let logger: Logger

@@ -12,7 +12,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
     let port: Int
     let responder: Responder
     /// Answers lookups ahead of the responder; `nil` where there are none.
-    let desk: LookupDesk?
+    let lookups: LookupResponder?
     /// Chooses the connection to close when there are too many; `nil`: none is closed.
     let shares: ConnectionShares?
     /// `nil`: plain HTTP.
@@ -40,7 +40,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
 
     private var server: HTTPServerBuilder {
         let limits = ConnectionDeadlines.Limits(configuration.clientTimeout)
-        return HTTPServerBuilder { [certificates, desk, shares] responder in
+        return HTTPServerBuilder { [certificates, lookups, shares] responder in
             let base = HTTP1Channel(
                 responder: responder,
                 configuration: .init(
@@ -48,7 +48,8 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
             return GuardedChannel(
-                base: LookupChannel(base: base, desk: desk), limits: limits, certificates: certificates, shares: shares)
+                base: LookupChannel(base: base, lookups: lookups), limits: limits, certificates: certificates,
+                shares: shares)
         }
     }
 }

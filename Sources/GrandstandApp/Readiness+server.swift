@@ -25,7 +25,7 @@ extension Readiness {
         }
     }
 
-    /// What is said of a look that takes too long.
+    /// The reason for a check that takes too long.
     static func late(_ gateway: APNsClient) -> Readiness {
         Readiness(database: false, detail: unreachable, apns: Self.apns(gateway))
     }
@@ -35,7 +35,7 @@ extension Readiness {
         several hosts
         """
 
-    /// What stands in the way of using the database; `nil`: nothing. One query.
+    /// The reason why the database cannot be used; `nil`: none. One query.
     private static func fault(of database: DatabaseSession) async -> String? {
         do {
             let (status, isReadOnly) = try await database.pool.withConnection { connection in

@@ -41,7 +41,7 @@ package struct Server: Sendable {
     /// Every operation of the API, for comparing it with its contract.
     package var operations: [APIOperation] { parts.api.operations }
 
-    /// Where the database is, for another server beside this one.
+    /// The database's connection string, for another server beside this one.
     package var databaseURL: String { resources.database.url }
 
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
@@ -82,7 +82,8 @@ package struct Server: Sendable {
     private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
         HTTPServer(
             configuration: configuration, port: configuration.port, responder: parts.api.responder(),
-            desk: parts.api.lookupDesk(), shares: parts.shares, certificates: resources.certificates, logger: logger
+            lookups: parts.api.lookupResponder(), shares: parts.shares, certificates: resources.certificates,
+            logger: logger
         ) { [logger, configuration] port in
             logger.info(
                 "listening",
@@ -93,7 +94,7 @@ package struct Server: Sendable {
 
     private func operationsListener(_ port: Int) -> some Service {
         HTTPServer(
-            configuration: configuration, port: port, responder: parts.api.operationsResponder(), desk: nil,
+            configuration: configuration, port: port, responder: parts.api.operationsResponder(), lookups: nil,
             shares: nil, certificates: nil, logger: logger
         ) { [logger, configuration] port in
             logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandApp
 internal import Logging
 
-/// `grandstand doctor`: what stands between this machine and Apple.
+/// `grandstand doctor`: checks the way from this machine to Apple.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Checks the installation, in order, and says what to do about each failure.",

@@ -90,7 +90,7 @@ struct RehearseCommand: AsyncParsableCommand {
             phones: followers.count, runs: runs)
     }
 
-    /// What is declared, and the limits of the apps that are in it.
+    /// The declared events, and the limits of their apps.
     private func season(
         of day: RehearsalDay, _ environment: [String: String]
     ) async throws -> (played: [DeclaredEvent], others: [DeclaredEvent], limits: [AppEnvironment: Int]) {

@@ -4,9 +4,9 @@ package import Grandstand
 package import Logging
 internal import Synchronization
 
-/// Passes every call on to APNs, and notes what the answers say of the app's Broadcast capability, whatever call it was:
-/// the first refusal raises the alarm for all replicas, a later success ends it. Creations are left to the ledger, which
-/// records their outcome with what follows from it.
+/// Passes every call on to APNs, and notes from the answers whether the app has the Broadcast capability, whatever the
+/// call: the first refusal raises the alarm for all replicas, a later success ends it. Creations are left to the
+/// ledger, which records their outcome with what follows from it.
 package struct CapabilityWatch: APNsGateway {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore
@@ -95,7 +95,7 @@ package struct CapabilityWatch: APNsGateway {
         }
     }
 
-    /// What this process has noted of late, so that thousands of answers make one note.
+    /// The notes of this process of late, so that thousands of answers make one note.
     private final class Memory: Sendable {
         private struct Notes {
             var refusal: Date?

@@ -4,12 +4,12 @@ package import Grandstand
 package import Logging
 
 /// One call to Apple about one leased channel, and what the ledger learns of it: used by the Provisioner's loop, by
-/// reconciliations, and by callers who wait for the answer.
+/// reconciliations, and by callers that wait for the answer.
 package struct ChannelCalls: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
     private let reconciliations: any ReconciliationStore
-    /// Seconds a call may take before somebody else may take the channel over.
+    /// Seconds a call may take before another caller may take the channel over.
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -40,7 +40,7 @@ package struct ChannelCalls: Sendable {
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
-            // The lease has ended, and the creation is somebody else's: Apple is not asked.
+            // The lease has ended, and the creation is another caller's: Apple is not asked.
             return (task.channel, .withheld("its turn was over before APNs was asked"))
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
@@ -69,7 +69,7 @@ package struct ChannelCalls: Sendable {
         return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
     }
 
-    /// Asks Apple to delete the channel; what Apple does not know counts as deleted (docs/apns.md C3).
+    /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/apns.md C3).
     package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
             throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")
@@ -97,7 +97,7 @@ package struct ChannelCalls: Sendable {
         return !listing.channelIDs.contains(channelID)
     }
 
-    /// What became of an attempt to get a place back.
+    /// The outcome of an attempt to get a place back.
     enum Reclaim: Sendable, Hashable {
         case deleted
         /// Apple did not delete it; the server goes on trying.

@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// What operators ask for one channel and wait for: creation, import, deletion, verification.
+/// Operations on one channel that an operator waits for: creation, import, deletion, verification.
 package struct ChannelOperations: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
@@ -22,8 +22,8 @@ package struct ChannelOperations: Sendable {
         self.now = now
     }
 
-    /// Idle channels that one caller has deleted at most to get a place: somebody who needs one more may take the place
-    /// that came free.
+    /// Idle channels that one caller has deleted at most to get a place: another that needs one may take the place that
+    /// came free.
     private static let reclaims = 3
 
     /// Creates a channel at Apple, within the quota. At the limit, a channel that is only kept gives its place up first.
@@ -94,7 +94,7 @@ package struct ChannelOperations: Sendable {
         throw try await problem(answer, address: task.address, verb: "delete the channel, the server goes on trying")
     }
 
-    /// What Apple says of a channel now.
+    /// Apple's answer about a channel now.
     package struct Verification: Sendable, Hashable {
         package var exists: Bool
         package var storagePolicy: StoragePolicy?
@@ -117,7 +117,7 @@ package struct ChannelOperations: Sendable {
         }
     }
 
-    /// What an answer that is no success means to the one who asked.
+    /// The problem for a caller whose answer was no success.
     func problem<Value>(
         _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String
     ) async throws -> Problem {
@@ -155,7 +155,7 @@ extension APNsRefusal {
     /// Whether APNs says, when asked for a channel, that it has none of this ID.
     var saysUnknownChannel: Bool { meaning == .channelGone || (status == 404 && reason == .badPath) }
 
-    /// What to do about it, for the person who reads the problem.
+    /// The advice of the problem.
     func advice(for address: APNsAddress) -> String {
         switch reason {
         case .broadcastFeatureNotEnabled:

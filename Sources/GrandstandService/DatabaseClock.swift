@@ -20,7 +20,7 @@ package final class DatabaseClock: Service {
 
         package init(wall: @escaping @Sendable () -> Date) { self.wall = wall }
 
-        /// Of the clock that nobody sets, since this was made.
+        /// By the monotonic clock, since this was made.
         var steady: Duration { start.duration(to: .now) }
 
         /// Asks for another clock's time.

@@ -22,7 +22,7 @@ package final class Dispatcher: Service {
         package var lease: TimeInterval
         /// How long a stop waits for requests under way.
         package var drain: Duration
-        /// The longest sleep: finds what no signal told of.
+        /// The longest sleep: then work is found whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
 
         /// Places that must be free for a claim while others are taken: each claim waits for the disk once, however
@@ -49,7 +49,7 @@ package final class Dispatcher: Service {
     private let logger: Logger
     private let doorbell = Doorbell()
     private let flights = Flights()
-    /// What was claimed, on its way to be sent.
+    /// Claimed messages on their way to be sent.
     private let outgoing = AsyncStream.makeStream(of: [ClaimedDelivery].self)
     private let departures: LocalDepartures
     private let circuit = Mutex(Circuit())
@@ -109,8 +109,8 @@ package final class Dispatcher: Service {
 
     /// A claim for as many of `wanted` lanes that were brought work here as may leave with its commit.
     ///
-    /// Many leave room for a claim: what waits in the database may be urgent, or another app's. One may have the last
-    /// place.
+    /// Many leave room for a claim: messages that wait in the database may be urgent, or another app's. One may have
+    /// the last place.
     func departure(_ wanted: Int) -> LaneClaim? {
         guard flights.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
         let free = settings.concurrency - flights.count
@@ -118,7 +118,7 @@ package final class Dispatcher: Service {
         return limit > 0 ? claim(limit) : nil
     }
 
-    /// Sends what was taken by a claim and is committed. During a stop it is given back.
+    /// Sends messages that were taken by a committed claim. During a stop they are given back.
     func depart(_ deliveries: [ClaimedDelivery]) {
         flights.begin(deliveries)
         if case .terminated = outgoing.continuation.yield(deliveries) { flights.abandon(deliveries) }
@@ -256,7 +256,7 @@ package final class Dispatcher: Service {
     }
 
     private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery) {
-        // What nobody reads is not worded, ten thousand times in a goal's second.
+        // A log line that no level shows is not built, ten thousand times in a goal's second.
         if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets one loop sleep until somebody rings or a time has passed. Rings while nobody sleeps are kept, as one.
+/// Lets one loop sleep until it is rung or a time has passed. Rings while it does not sleep are kept, as one.
 package final class Doorbell: Sendable {
     private enum State {
         case quiet

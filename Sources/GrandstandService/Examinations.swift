@@ -11,7 +11,7 @@ package struct Examinations: Sendable {
     }
 
     private let quirks: any QuirkStore
-    /// Seconds that trying both ways may take before somebody else may try.
+    /// Seconds that trying both ways may take before another caller may try.
     private let lease: TimeInterval
     /// Seconds that another replica's examination is waited for.
     private let timeout: TimeInterval
@@ -33,9 +33,9 @@ package struct Examinations: Sendable {
         self.logger = logger
     }
 
-    /// What an examiner found.
+    /// The conclusion of an examiner.
     enum Finding: Sendable {
-        /// The value, and what was seen.
+        /// The value, and the observation.
         case concluded(String, evidence: String)
         /// Nothing could be told from the answers.
         case nothing
@@ -43,20 +43,20 @@ package struct Examinations: Sendable {
         case unavailable
     }
 
-    /// What an examination came to for the one who asked for it.
+    /// The outcome of an examination for its caller.
     enum Outcome<Value: Sendable>: Sendable {
         /// The caller examined, and this is the answer to its own call.
         case examined(Value)
-        /// Somebody has concluded this.
+        /// Another caller has concluded this.
         case known(String)
-        /// Somebody else examines, or did and could not tell: try again later.
+        /// Another caller examines, or did without a conclusion: try again later.
         case inconclusive
-        /// The store could not be asked: do what is documented.
+        /// The store could not be asked: go by the documentation.
         case unavailable
     }
 
-    /// Examines, or learns from whoever does: nobody examines because somebody else has just found nothing, so that a
-    /// silent Apple delays everybody by one examination, not by all of them.
+    /// Examines, or learns from the caller that does: nobody examines because another has just found nothing, so that a
+    /// silent Apple delays every caller by one examination, not by all of them.
     ///
     /// - Parameters:
     ///   - since: conclusions after this are believed.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The dispatcher's requests under way and the verdicts that wait to be settled.
 final class Flights: Sendable {
-    /// What is settled in one go.
+    /// Verdicts that are settled in one transaction.
     struct Batch: Sendable {
         var settlements: [Settlement]
         /// Claimed, but not waited for any longer.
@@ -16,7 +16,7 @@ final class Flights: Sendable {
         case idle
         /// Claims are made, and what lands is settled.
         case open
-        /// No more claims; what is under way may land.
+        /// No more claims; messages under way may land.
         case stopping
         case closed
     }
@@ -86,8 +86,8 @@ final class Flights: Sendable {
 
     func stopClaiming() { state.withLock { if $0.phase == .open { $0.phase = .stopping } } }
 
-    /// Gives up waiting for what is still under way. It may reach APNs all the same, so a start is not given back to go
-    /// again.
+    /// Gives up waiting for messages that are still under way. It may reach APNs all the same, so a start is not given
+    /// back to go again.
     func abandon(at now: Date) {
         state.withLock { state in
             for delivery in state.flying.values {
@@ -116,7 +116,7 @@ final class Flights: Sendable {
         doorbell.ring()
     }
 
-    /// Nothing more will land: `landed` ends after what is there.
+    /// Nothing more will land: `landed` ends after its present elements.
     func close() {
         state.withLock { $0.phase = .closed }
         doorbell.ring()

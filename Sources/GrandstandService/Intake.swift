@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Where broadcasts come in: each is planned by the pure `DeliveryPlan` and made durable before it is answered.
+/// The entry of broadcasts: each is planned by the pure `DeliveryPlan` and made durable before it is answered.
 package struct Intake: Sendable {
     private let outbox: any Outbox
     private let plan: DeliveryPlanning
@@ -37,7 +37,7 @@ package struct Intake: Sendable {
         return try result.get()
     }
 
-    /// What a broadcast would come to; nothing is changed.
+    /// The preview of a broadcast; nothing is changed.
     ///
     /// - Throws: the `Problem` for which it would be refused.
     package func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
@@ -49,8 +49,8 @@ package struct Intake: Sendable {
         try await outbox.accept(items, now: now(), plan: plan)
     }
 
-    /// Where a call with so many items waits for its turn, before it takes a connection: those who wait would hold all
-    /// there are, and a goal would wait for them. `nil`: it need not wait.
+    /// The queue in which a call with so many items waits for its turn, before it takes a connection: calls that wait
+    /// would hold all there are, and a goal would wait for them. `nil`: it need not wait.
     package func turn(for items: Int) -> Semaphore? {
         if items >= Self.bulkSize { return bulk }
         return items > 1 ? batches : nil

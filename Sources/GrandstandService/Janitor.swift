@@ -3,7 +3,7 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Forgets history that is older than it is to be kept, in small steps, so that nobody waits for it.
+/// Deletes history that is older than its retention, in small steps, so that no other transaction waits for it.
 package struct Janitor: Service {
     private let history: any PrunableStore
     private let settings: Settings
@@ -13,9 +13,9 @@ package struct Janitor: Service {
     package struct Settings: Sendable {
         /// Seconds something that is done with is kept.
         package var keep: TimeInterval
-        /// What is forgotten, for the log.
+        /// The kind of rows that are deleted, for the log.
         package var things: String
-        /// How many are forgotten in one statement.
+        /// How many rows one statement deletes.
         package var step = 500
         /// Between two steps.
         package var pause: Duration = .milliseconds(100)

@@ -32,7 +32,7 @@ package final class KeyUses: KeyUseRecorder, Service {
         await Task { await write() }.value
     }
 
-    /// Writes what came since the last time. What cannot be written now goes with the next.
+    /// Writes the uses since the last time. Uses that cannot be written now go with the next.
     func write() async {
         let batch = uses.withLock { uses in
             let batch = uses

@@ -2,7 +2,7 @@ package import APNsWire
 package import Grandstand
 internal import Synchronization
 
-/// Leads those who accept broadcasts to the dispatchers that run in their process.
+/// Gives transactions that accept broadcasts the dispatchers that run in their process.
 package final class LocalDepartures: Departures {
     private let dispatchers = Mutex<[APNsEnvironment: Dispatcher]>([:])
 

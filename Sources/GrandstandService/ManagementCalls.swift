@@ -64,8 +64,8 @@ package struct ManagementCalls: Sendable {
         }
     }
 
-    /// Makes the call in the registered spelling and, if that is a mismatch, lowercased; or says what somebody else has
-    /// found within so many seconds.
+    /// Makes the call in the registered spelling and, if that is a mismatch, lowercased; or returns what another caller
+    /// has found within so many seconds.
     private func examine<Value: Sendable>(
         _ address: APNsAddress, concludedWithin seconds: TimeInterval, _ call: @escaping Call<Value>
     ) async -> Examinations.Outcome<APNsAnswer<Value>> {

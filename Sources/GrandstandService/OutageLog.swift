@@ -16,7 +16,7 @@ package final class OutageLog: OutageReporter {
     private let logger: Logger
     private let outage = Mutex<Outage?>(nil)
 
-    /// - Parameter what: a sentence of what cannot be done.
+    /// - Parameter what: a sentence about the work that fails.
     package init(_ what: String, _ logger: Logger) {
         self.what = what
         self.logger = logger

@@ -3,8 +3,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Makes the channels that events ask for, and takes back those nobody needs. Level-triggered: each round recomputes
-/// from the database what is to be done; what woke it does not matter.
+/// Makes the channels that events need, and deletes those that none needs. Level-triggered: each round recomputes its
+/// work from the database; the reason it woke does not matter.
 package struct Provisioner: Service {
     private let channels: any ChannelStore
     private let calls: ChannelCalls
@@ -22,13 +22,13 @@ package struct Provisioner: Service {
         /// Calls to Apple at a time.
         package var concurrency = 32
         /// The shortest time between two looks at all events and channels; and how many times longer than a look the
-        /// pause after it is. Among 10,000 events one takes 150 ms: back to back they took a core from whoever declared
-        /// those.
+        /// pause after it is. Among 10,000 events one takes 150 ms: back to back they took a core from the calls that
+        /// declared those.
         package var alignInterval: Duration = .milliseconds(50)
         package var alignPauses = 4
         /// The shortest time between two claims, so that calls that end together are followed by one.
         package var claimInterval: Duration = .milliseconds(5)
-        /// The longest sleep: finds what no signal told of.
+        /// The longest sleep: then work is found whose signal was lost.
         package var pollInterval: Duration = .seconds(5)
 
         package init(tenure: ChannelTenure, lease: TimeInterval) {
@@ -63,7 +63,7 @@ package struct Provisioner: Service {
                 rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
             failure: "channels could not be aligned; trying again", logger: logger, now: now
         ) {
-            // What could not be aligned now may have been before: the calls are due all the same.
+            // Alignment may have failed after earlier ones succeeded: their calls are due all the same.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
             return .idle()

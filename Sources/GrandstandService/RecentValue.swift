@@ -1,12 +1,13 @@
 internal import Synchronization
 
-/// A value that is made when somebody asks and is good for a while: one maker at a time, however many ask.
+/// A value that is made when it is asked for and is valid for a while: one maker at a time, however many callers there
+/// are.
 ///
 /// A caller waits for `timeout` at most; then it gets what `late` says in place of a value.
 package final class RecentValue<Value: Sendable>: Sendable {
     private struct State {
         var value: (value: Value, at: ContinuousClock.Instant)?
-        /// Those who wait for the maker that is at work; `nil`: none is.
+        /// Callers that wait for the value that is being made; `nil`: none is.
         var waiting: [CheckedContinuation<Value, Never>]?
         /// The maker has taken longer than anybody is to wait.
         var isLate = false
@@ -22,8 +23,8 @@ package final class RecentValue<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - age: how old a value may be, counted from when its making began.
-    ///   - timeout: how long whoever asks may wait.
-    ///   - late: what they are told then.
+    ///   - timeout: how long a caller may wait.
+    ///   - late: the value for callers that waited so long.
     package init(
         age: Duration, timeout: Duration, late: @escaping @Sendable () -> Value,
         make: @escaping @Sendable () async -> Value

@@ -173,7 +173,7 @@ package struct Reconciliation: Sendable {
             notes.append("APNs has channels that its list lacks, so nothing was concluded from absence.")
         case .ambiguousCreation:
             notes.append(
-                "APNs did not answer a creation, and its list has channels that somebody else may have made as well. "
+                "APNs did not answer a creation, and its list has channels that another system may have made as well. "
                     + "None was taken; the creation is asked again. Look at the unmanaged channels: adopt or delete them."
             )
         case nil: break

@@ -5,7 +5,7 @@ internal import ServiceLifecycle
 
 /// Hands broadcasts that were accepted for later to their lanes when their time has come.
 package final class Scheduler: Service {
-    /// The longest sleep: finds what no signal told of.
+    /// The longest sleep: then work is found whose signal was lost.
     private static let pollInterval = Duration.seconds(1)
     private static let batch = 100
 

@@ -48,7 +48,7 @@ package struct Sends: Sendable {
                 )
             case .refused where second.saysBadExpiration:
                 (answer, Self.finding(refused, "BadExpirationDate for \(refused) and for \(other.expiration)"))
-            // Another refusal, or none: what the message deserves is decided by that.
+            // Another refusal, or none: the verdict is decided by that.
             case .refused, .unanswered, .unsent, .withheld: (second, .nothing)
             }
         }

@@ -1,7 +1,7 @@
 /// Runs one caller's work at a time for each key. Callers that come meanwhile do not run theirs: they get what the one
 /// that runs finds.
 actor SingleFlight<Key: Hashable & Sendable, Finding: Sendable> {
-    /// What a call came to.
+    /// The outcome of a call.
     enum Outcome<Value: Sendable>: Sendable {
         /// The caller's own work ran.
         case ran(Value)

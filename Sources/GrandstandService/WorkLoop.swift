@@ -3,7 +3,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// What one round of a `WorkLoop` came to: the work it claimed, and when the next round is wanted.
+/// The outcome of one round of a `WorkLoop`: the work it claimed, and when the next round is wanted.
 struct Round<Work: Sendable>: Sendable {
     let work: [Work]
     let next: NextRound
@@ -27,7 +27,7 @@ enum NextRound: Sendable, Equatable {
     /// When it is rung, or after the longest sleep.
     case whenRung
 
-    /// What is due but could not be claimed (another replica holds its row) is asked for again after this.
+    /// Work that is due but could not be claimed (another replica holds its row) is claimed again after this.
     static let shortest = Duration.milliseconds(5)
 
     /// How long to sleep unless rung.
@@ -40,10 +40,10 @@ enum NextRound: Sendable, Equatable {
     }
 }
 
-/// The loop of everything that works through what is due: claim as much as there are free places for, do it, sleep until
-/// something rings or the next is due, and let what is under way end when a stop is asked for.
+/// The loop of all that work off due rows: claim as many as there are free places, do the work, sleep until the
+/// doorbell rings or the next row is due, and at a stop let the work under way end.
 ///
-/// A round recomputes from the database what is to be done; what woke it does not matter.
+/// A round recomputes its work from the database; the reason it woke does not matter.
 final class WorkLoop<Work: Sendable>: Sendable {
     struct Settings: Sendable {
         /// Pieces of work under way at a time.
@@ -53,7 +53,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// How many times longer than the round that rest is at least: a costly round takes a bounded share of the
         /// database, however often it is rung for.
         var restPerRound = 0
-        /// The longest sleep: finds what no signal told of.
+        /// The longest sleep: then work is found whose signal was lost.
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
@@ -63,7 +63,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     private struct State {
         var underWay = 0
-        /// Cancels what is under way when a stop has waited for long enough; `nil` until a stop is asked for.
+        /// Cancels the work under way when a stop has waited long enough; `nil` before a stop.
         var cut: Task<Void, any Error>?
     }
 
@@ -78,7 +78,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - failure: what is logged when a round throws; another follows after `retry`.
+    ///   - failure: the log message when a round throws; another round follows after `retry`.
     ///   - mayClaim: whether this process may take work on now; asked before every round.
     ///   - claim: one round, asked for at most so many pieces of work; never called while no place is free.
     ///   - perform: does a piece of work, in a task of its own; it is cancelled when a stop waits no longer.
@@ -100,8 +100,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
     /// Asks for a round. One that is under way is followed by another.
     func ring() { doorbell.ring() }
 
-    /// Runs until a graceful stop or a cancellation, which here mean the same: no more rounds, and what is under way may
-    /// end within `drain`.
+    /// Runs until a graceful stop or a cancellation, which here mean the same: no more rounds, and the work under way
+    /// may end within `drain`.
     ///
     /// - Parameter wakes: each element rings.
     func run(wakenBy wakes: AsyncStream<Void>...) async {

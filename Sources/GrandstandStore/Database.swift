@@ -64,7 +64,7 @@ package struct Database: Sendable, PostgresQuerying {
     ///
     /// - Parameters:
     ///   - closing: those statements, from what `body` returned.
-    ///   - value: what the transaction comes to, from that and their results.
+    ///   - value: the transaction's result, from that and their results.
     func transaction<Work: Sendable, Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Work,
         closing: @Sendable (Work) -> [PostgresQuery],
@@ -93,7 +93,7 @@ package struct Database: Sendable, PostgresQuerying {
     /// Those of the transaction, or part of one, that this task is in.
     @TaskLocal static var ends: Ends?
 
-    /// Runs a transaction, or a part of one, and counts what it brought to its end once that is committed.
+    /// Runs a transaction, or a part of one, and counts the deliveries it settled once that is committed.
     private func counted<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         let ends = Ends()
         let value = try await Self.$ends.withValue(ends) { try await body() }
@@ -108,11 +108,11 @@ package struct Database: Sendable, PostgresQuerying {
         let database: ObjectIdentifier
         let connection: PostgresConnection
         let commit: Commit
-        /// What fails undoes all: its parts need no savepoints.
+        /// A failure undoes all: its parts need no savepoints.
         var isWhole = false
     }
 
-    /// What waits for the end of a transaction that was joined.
+    /// Work that waits for the end of a transaction that was joined.
     final class Commit: Sendable {
         private let actions = Mutex<[@Sendable () -> Void]>([])
 
@@ -123,7 +123,7 @@ package struct Database: Sendable, PostgresQuerying {
             for action in actions.withLock({ $0 }) { action() }
         }
 
-        /// What was to be done will not be: its part was undone.
+        /// The work is dropped: its part was undone.
         func forget() { actions.withLock { $0 = [] } }
     }
 
@@ -134,10 +134,10 @@ package struct Database: Sendable, PostgresQuerying {
         Self.current.flatMap { $0.database == identity ? $0.connection : nil }
     }
 
-    /// Whether what this task does is a part of somebody's transaction.
+    /// Whether this task is part of a transaction of its caller.
     var isJoined: Bool { joined != nil }
 
-    /// Runs `action` when what this task has done is committed: at once, or after the transaction that was joined.
+    /// Runs `action` when this task's work is committed: at once, or after the transaction that was joined.
     func afterCommit(_ action: @escaping @Sendable () -> Void) {
         guard let current = Self.current, current.database == identity else { return action() }
         current.commit.add(action)
@@ -187,9 +187,9 @@ extension PostgresConfiguration {
     /// the table is empty: with sequential scans allowed, declaring 10,000 events in a new database took up to 2.9 ms
     /// more for each channel.
     ///
-    /// They are for servers that take what is written: a standby, or a primary that was set aside, is none of them.
+    /// They are for servers that take writes: a standby, or a primary that was set aside, is refused.
     ///
-    /// - Parameter changes: told of what these sessions change of lookups' answers; `nil`: nobody is.
+    /// - Parameter changes: notified of changes of lookups' answers by these sessions; `nil`: not notified.
     package static func stores(
         connectionString: String, connections: Int = 10, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
@@ -208,8 +208,8 @@ extension PostgresConfiguration {
     /// are right whatever the statistics say; and they say the table is empty when it was, minutes before kick-off.
     /// Settling 100 messages took over 30 s by a plan made for an empty table.
     ///
-    /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims and
-    /// verdicts, do those who bring work.
+    /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims
+    /// and verdicts, do the calls that bring work.
     package static func outbox(
         connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
@@ -217,7 +217,7 @@ extension PostgresConfiguration {
         for plan in ["enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }
-        // What is pending is in memory.
+        // Pending rows are in memory.
         configuration.sessionSettings["random_page_cost"] = "1.1"
         return configuration
     }
@@ -233,9 +233,9 @@ extension Problem {
 }
 
 extension Problem {
-    /// What a caller is told of a database that cannot do its work now, and what its operator is to do; `nil`: it did its
-    /// work, and refused this. Each has words of its own, none of them the database's, which may have what is in rows.
-    /// Whatever it was, requests succeed again as soon as the database does.
+    /// The problem that tells a caller that the database cannot do its work now, and the operator what to do; `nil`: it
+    /// did its work, and refused this. Each has words of its own, none of them the database's, which may have what is
+    /// in rows. Whatever it was, requests succeed again as soon as the database does.
     static func unavailable(_ error: PostgresError) -> Problem? {
         switch error.sqlState {
         case .diskFull?:

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-// Calls of tests that do not look at the audit log, nor at who may see what: the server acts, and reaches all.
+// Calls of tests that look neither at the audit log nor at the reach of keys: the server acts, and reaches all.
 
 extension AppStore {
     @discardableResult

@@ -58,7 +58,7 @@ package struct PostgresPair: Sendable {
         }
     }
 
-    /// The primary dies, never to come back, and the standby takes its place, as whoever watches both would do it.
+    /// The primary dies, never to come back, and the standby takes its place, as an operator would do it.
     package func failOver() async throws {
         await primary.kill()
         try await standby.promote()

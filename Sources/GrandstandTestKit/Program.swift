@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A program of somebody else, or our own, as a process of its own.
+/// A program, ours or another, as a process of its own.
 package enum Program {
     package struct Output: Sendable {
         package var exitCode: Int32

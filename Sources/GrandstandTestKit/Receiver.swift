@@ -4,7 +4,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Synchronization
 
-/// Somebody's HTTP server on loopback, as a webhook's receiver: it keeps what it is sent and answers as it is told.
+/// An HTTP server on loopback, as a webhook's receiver: it keeps the messages it gets and answers as it is told.
 package final class Receiver: Sendable {
     package struct Request: Sendable {
         package var method: String

@@ -16,7 +16,7 @@ package struct Refusal: Sendable, CustomStringConvertible {
     ///   - bytes: in the place of `body`, for what is no text.
     ///   - slug: the last part of the problem's `type`.
     ///   - pointers: places the answer must point at, all of them.
-    ///   - hint: what the answer must contain.
+    ///   - hint: text that the answer must contain.
     package init(
         _ description: String, _ method: String, _ path: String, _ body: String? = nil, bytes: [UInt8]? = nil,
         headers: [String: String] = [:], status: Int = 422, slug: String = "invalid-request", pointers: [String] = [],

@@ -112,7 +112,7 @@ extension BroadcastRequest {
 }
 
 extension APNsRefusal {
-    /// What APNs says of a channel it does not have.
+    /// APNs' refusal of a channel that it does not have.
     package static let channelGone = APNsRefusal(status: 400, reason: .channelNotRegistered)
     /// A refusal no retry mends.
     package static let badRequest = APNsRefusal(status: 400, reason: .badPriority)

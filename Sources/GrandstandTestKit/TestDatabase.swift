@@ -13,11 +13,11 @@ package struct TestDatabase: Sendable {
         self.connectionString = connectionString
     }
 
-    /// What the stores are made with.
+    /// The database for stores.
     package var database: Database { Database(pool) }
 }
 
-/// What a test's database holds at first.
+/// The first contents of a test's database.
 package enum TestDatabaseContent: Sendable, Hashable {
     /// The schema of this build, no rows.
     case migrated

@@ -28,7 +28,7 @@ actor TestServer {
         let clonesFiles: Bool
     }
 
-    /// Makes a database that nobody else uses.
+    /// Makes a database of the test's own.
     func makeDatabase(_ content: TestDatabaseContent) async throws -> TestDatabase {
         let base = try await base()
         made += 1
@@ -42,7 +42,7 @@ actor TestServer {
             connectionString: connectionString)
     }
 
-    /// Closes the pool and removes the database, whoever is still connected.
+    /// Closes the pool and removes the database, open connections included.
     func drop(_ test: TestDatabase) async {
         await test.pool.close()
         guard let base = try? await base(), let name = Self.name(in: test.connectionString) else { return }
@@ -78,7 +78,7 @@ actor TestServer {
         let migrating = PostgresPool(
             configuration: .stores(connectionString: named(template, in: connectionString)), logger: logger)
         _ = try await Migrator(migrating).migrate()
-        // A template can only be copied while nobody is connected to it.
+        // A template can only be copied while it has no connections.
         await migrating.close()
         return Base(
             connectionString: connectionString, administration: administration, template: template,

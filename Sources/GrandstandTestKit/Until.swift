@@ -1,4 +1,4 @@
-/// What was waited for did not come.
+/// The awaited condition did not come true.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let what: String
 

@@ -27,7 +27,7 @@ extension JSONScanner {
         }
     }
 
-    /// What a string holds up to its end, an escape or something forbidden: most of a text.
+    /// The bytes of a string up to its end, an escape or something forbidden: most of a text.
     private mutating func skipPlain() {
         index = text.withUnsafeBufferPointer { bytes in
             var index = index

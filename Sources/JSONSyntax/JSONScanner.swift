@@ -1,11 +1,11 @@
-/// Reads JSON (RFC 8259) strictly, one step at a time, and builds nothing: what becomes of a value, and whether a name may
+/// Reads JSON (RFC 8259) strictly, one step at a time, and builds nothing: the use of a value, and whether a name may
 /// stand twice in one object, is its caller's to decide.
 ///
 /// A value begins with `start`, which tells its kind. A word is read by that already; a string or a number is read by the
 /// verb of its name, an object or array by `enter` and `advance`, and `skip` reads whatever has begun. After `enter`,
 /// `name` and `advance` the scanner stands where the next value or name begins.
 package struct JSONScanner: Sendable {
-    /// What begins at a place.
+    /// The beginning of a value.
     package enum Start: Sendable, Equatable {
         case null
         case bool(Bool)
@@ -15,7 +15,7 @@ package struct JSONScanner: Sendable {
         case object
     }
 
-    /// What holds others.
+    /// A container of values.
     package enum Container: Sendable {
         case array
         case object

@@ -13,7 +13,7 @@ package struct PostgresConfiguration: Sendable {
     /// Only servers that take writes will do: no standby, no primary that was set aside. Of several hosts the one that
     /// does is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false
-    /// For those who only read: of several hosts a standby is taken, the primary where there is none
+    /// For processes that only read: of several hosts a standby is taken, the primary where there is none
     /// (`target_session_attrs=prefer-standby`, unless the connection string says otherwise). Nothing can be written.
     package var onlyReads = false
     /// How often a connection that listens is looked at while it is silent.
@@ -25,7 +25,7 @@ package struct PostgresConfiguration: Sendable {
     package var sessionSettings: [String: String] = [:]
     /// Receives the notices that the server raised in a transaction; `nil`: notices are only logged.
     package var notices: PostgresNotices?
-    /// Told by each caller that got a connection how long it waited for it; `nil`: nobody is.
+    /// Called with the time that each caller waited for its connection; `nil`: not reported.
     package var onWait: (@Sendable (Duration) -> Void)?
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256

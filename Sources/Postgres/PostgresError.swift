@@ -1,6 +1,6 @@
 internal import CLibPQ
 
-/// Why the database did not do what it was asked.
+/// Why the database did not carry a query out.
 package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The server refused; `sqlState` says why.
@@ -16,7 +16,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         case poolClosed
         /// No connection became free in time.
         case poolExhausted
-        /// A column does not hold what was asked for.
+        /// A column does not hold a value of the type asked for.
         case decoding
         /// The caller broke a rule of this library.
         case misuse
@@ -60,7 +60,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         PostgresError(.decoding, "a column of type \(oid) cannot be read as \(type)")
     }
 
-    /// What the server said with a failed result.
+    /// The server's error of a failed result.
     init(result: OpaquePointer) {
         func field(_ code: UInt8) -> String? { PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
         self.init(.server, field(UInt8(ascii: "M")) ?? String(cString: PQresultErrorMessage(result)).trimmed)

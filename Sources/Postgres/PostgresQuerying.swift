@@ -1,4 +1,4 @@
-/// What queries can be put to: a pool, or one connection of it.
+/// A pool or a connection: both take queries.
 package protocol PostgresQuerying: Sendable {
     /// Runs one query.
     ///

@@ -1,4 +1,4 @@
-/// What is told of a metric beside its numbers.
+/// A metric's description beside its numbers.
 package struct MetricDescription: Sendable, Hashable {
     package enum Kind: String, Sendable {
         case counter

@@ -18,7 +18,7 @@ package final class PrometheusMetrics: MetricsFactory {
         var series: [Labels: Series] = [:]
     }
 
-    /// - Parameter descriptions: what is told of metrics beside their numbers.
+    /// - Parameter descriptions: of metrics, beside their numbers.
     package init(_ descriptions: [MetricDescription] = []) {
         self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }

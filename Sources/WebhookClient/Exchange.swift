@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Synchronization
 
-/// What goes out.
+/// The request of an exchange.
 struct ExchangeRequest: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer
@@ -12,7 +12,7 @@ struct ExchangeRequest: Sendable {
     var keptBody: Int?
 }
 
-/// One post and its one answer: whoever settles it first decides, and ends the connection.
+/// One post and its one answer: the first to settle it decides, and ends the connection.
 final class Exchange: Sendable {
     private enum State {
         case open(

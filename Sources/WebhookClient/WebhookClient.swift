@@ -73,7 +73,7 @@ package struct WebhookClient: WebhookGateway, CalendarGateway {
         }
         defer { deadline.cancel() }
         return await withTaskCancellationHandler {
-            // Asking for the name cannot be cancelled; nobody waits for it longer than for the whole.
+            // Asking for the name cannot be cancelled; no call waits for it longer than for the whole.
             let work = Task { await connect(url, exchange) }
             defer { work.cancel() }
             return await exchange.answer()

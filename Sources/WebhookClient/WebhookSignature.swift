@@ -2,7 +2,8 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The three headers of Standard Webhooks: who receives a message knows from them that it is ours, unchanged and recent.
+/// The three headers of Standard Webhooks: the receiver of a message knows from them that it is ours, unchanged and
+/// recent.
 enum WebhookSignature {
     /// - Parameter secrets: each signs; while a secret is being replaced there are two.
     static func headers(

@@ -39,7 +39,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `a token nobody has is refused by name`() async throws {
+    @Test func `an unknown token is refused by name`() async throws {
         try await Door.with { door in
             let refusal = await door.client.push(Self.push(to: Self.nobody), to: Door.address).refusal
             #expect(refusal?.reason == .badDeviceToken)

@@ -108,7 +108,7 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `one stream, slow answers, a hundred in line: nobody's time is up`() async throws {
+    @Test func `one stream, slow answers, a hundred in line: no call times out`() async throws {
         try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(
@@ -147,7 +147,7 @@ struct FailureTableTests {
         }
     }
 
-    /// What a busy machine needs where the peer answers everything in the end.
+    /// A time-out for a busy machine, where the peer answers everything in the end.
     private static func patient(_ settings: inout APNsClient.Settings) {
         settings.requestTimeout = .seconds(60)
         settings.overdueInterval = .seconds(30)

@@ -133,7 +133,7 @@ struct ICalendarTests {
         #expect(fault.uid == (word.hasPrefix("UID") ? nil : "1"))
     }
 
-    @Test func `an entry without a UID is nobody's`() throws {
+    @Test func `the fault of an entry without a UID names none`() throws {
         let text = event("DTSTART:20261128T143000Z").replacing("UID:1", with: "SUMMARY:x")
         #expect(try CalendarReading.ics().read(text).faults.map(\.uid) == [nil])
     }

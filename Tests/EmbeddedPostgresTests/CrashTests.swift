@@ -83,7 +83,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log").contains("was not properly shut down"))
     }
 
-    @Test func `a process number that is somebody else's now does not stand in the way`() async throws {
+    @Test func `a process number that belongs to another program now does not stand in the way`() async throws {
         let workshop = try Workshop()
         try await workshop.withCluster { _, _ in }
         let file = "\(workshop.directory)/postgres/postmaster.pid"

@@ -16,7 +16,9 @@ struct AttributionTests {
         return HTTPCaller(url: stage.url, secret: secret)
     }
 
-    @Test func `every way to send says by whom: one, many, to a channel, for later; and who withdrew`() async throws {
+    @Test func `every way to send records its actor: one, many, to a channel, for later; so does a withdrawal`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let desk = try await caller(stage, "desk")
@@ -56,7 +58,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a key of one app finds who sent to it, and nothing of another`() async throws {
+    @Test func `a key of one app finds the senders to it, and nothing of another`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putApp("com.example.Other")

@@ -45,7 +45,7 @@ struct BulkTurnTests {
                         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
                     ).isEmpty ? nil : true
                 }
-                // Whoever took a connection to wait with has it within these.
+                // A call that took a connection to wait with has it within these.
                 for n in 0..<40 {
                     let headers = n.isMultiple(of: 2) ? [:] : ["Idempotency-Key": "goal-\(n)"]
                     let goal = try await stage.api(

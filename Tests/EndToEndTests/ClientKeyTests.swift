@@ -4,12 +4,15 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// A key that ships in apps, in the hands of a stranger; and whoever changes something and asks the same server at once.
+/// A key that ships in apps, in the hands of a stranger; and clients that change something and ask the same server at
+/// once.
 @Suite(.timeLimit(.minutes(5)))
 struct ClientKeyTests {
     private static let batch = "/v1/lookup/\(Stage.bundleID)/development"
 
-    @Test func `who was told of a change and asks the same server is not told the state before`() async throws {
+    @Test func `a client that was told of a change and asks the same server does not get the state before`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putLiveEvent("event-0")
             for number in 1..<20 { try await stage.putEvent("event-\(number)") }

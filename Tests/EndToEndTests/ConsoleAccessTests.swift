@@ -1,7 +1,7 @@
 internal import GrandstandTestKit
 internal import Testing
 
-/// The console behind a server's gate. Who sees which page: GrandstandConsoleTests.
+/// The console behind a server's gate. GrandstandConsoleTests show the access to each page.
 @Suite(.timeLimit(.minutes(5)))
 struct ConsoleAccessTests {
     @Test func `a wrong key brings the form again, counted with the API's failures`() async throws {
@@ -22,7 +22,7 @@ struct ConsoleAccessTests {
             #expect(limited.status == 429)
             #expect(limited.header("retry-after") != nil)
             #expect(limited.body.contains("Try again in"))
-            // Who has a key comes in, from the form that the server showed.
+            // A person with a key is let in, from the form that the server showed.
             let own = Browser(url: stage.url, headers: ["Origin: \(stage.url)"])
             let page = try await own.signedIn(with: stage.api.secret).get("/console")
             #expect(page.status == 200)

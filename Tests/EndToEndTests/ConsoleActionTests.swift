@@ -111,7 +111,7 @@ struct ConsoleActionTests {
             _ = try await stage.settled(
                 try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
             while let event = await events.next(), event.id == first.id {}
-            // What changed is on the page that is fetched then, made once for all who look.
+            // The change is on the page that is fetched then, which is made once for all viewers.
             var viewer = browser
             viewer.headers = ["Grandstand-Live: change \(first.id ?? "")"]
             #expect(try await viewer.get("/console/events/derby").body.contains("accepted"))

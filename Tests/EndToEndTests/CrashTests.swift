@@ -49,7 +49,7 @@ struct CrashTests {
             }
             #expect(channels.count == Set(channels).count)
             #expect(simulator.journal().count { $0.fate == .dropped } >= events.count / 10 - 2)
-            // What nobody asked for is looked for until the last call under way is explained.
+            // Channels of unanswered calls are looked for until the last call under way is explained.
             _ = try await until("no channel is left over", within: .seconds(60)) {
                 let report = try await api("POST", Stage.reconciliations, "{}").json
                 return report["matched"]?.int == events.count && report["unmanaged"]?.items == []
@@ -71,7 +71,7 @@ struct CrashTests {
                         async let three = third.createChannels(133)
                         let answers = try await one + two + three
                         #expect(answers.count { $0.status == 201 } == 100)
-                        // Whoever got something else is shown.
+                        // Answers of any other kind are shown.
                         let others: [String] = Self.texts(answers)
                         #expect(others == [])
                         #expect(simulator.journal().count { $0.request.isCreation } == 100)
@@ -83,7 +83,7 @@ struct CrashTests {
         }
     }
 
-    /// What those were answered who got neither a channel nor word that there is no place.
+    /// The answers to calls that got neither a channel nor the refusal that there is no place.
     private static func texts(_ answers: [HTTPCaller.Answer]) -> [String] {
         answers.filter { $0.status != 201 && $0.slug != "quota-exhausted" }.map(\.text)
     }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// One broadcast for all: by channel to those who have it, by token to those who do not.
+/// One broadcast for all: by channel to activities that have one, by token to the others.
 @Suite(.timeLimit(.minutes(5)))
 struct CrowdPushTests {
     @Test func `an update and the end reach the old phone, too, through the token its owner allowed`() async throws {
@@ -41,7 +41,7 @@ struct CrowdPushTests {
         }
     }
 
-    @Test func `who has not been reached yet gets the newer state, and not both`() async throws {
+    @Test func `members that were not reached yet get the newer state, and not both`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let hold = stage.simulator.hold { $0.deviceToken == token }
             var sent = [try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1}}"#)]

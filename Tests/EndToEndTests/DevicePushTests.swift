@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// Starts of an event, judged by the lock screens of those who follow it.
+/// Starts of an event, judged by the lock screens of its followers.
 @Suite(.timeLimit(.minutes(5)))
 struct DevicePushTests {
     @Test func `each follower's lock screen shows the match once, as its system and language can`() async throws {
@@ -76,7 +76,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `who follows late, and whose token changes while its push is under way, gets one card`() async throws {
+    @Test func `a late follower whose token changes while its push is under way gets one card`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()

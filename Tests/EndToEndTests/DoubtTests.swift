@@ -6,7 +6,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What Apple says once is looked into before it counts; what others made stays theirs; an alarm says what is so.
+/// A single refusal of Apple's is examined before it counts; others' channels stay theirs; alarms are true.
 @Suite(.timeLimit(.minutes(5)))
 struct DoubtTests {
     private static let message = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#

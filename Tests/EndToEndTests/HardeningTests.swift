@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandApp
 internal import Testing
 
-/// Who is told to slow down, and what is told to whoever asks for numbers.
+/// Rate limits, and the access to metrics.
 @Suite(.timeLimit(.minutes(5)))
 struct HardeningTests {
     @Test func `a key beyond its limit hears when to come again, another goes on`() async throws {
@@ -23,7 +23,7 @@ struct HardeningTests {
         }
     }
 
-    @Test func `who guesses keys is told to wait, a good key from there goes on`() async throws {
+    @Test func `a client that guesses keys is told to wait, a good key from there goes on`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_AUTH_FAILURE_LIMIT": "5"]) { stage in
             var answers: [HTTPCaller.Answer] = []
             for n in 0..<7 {

@@ -21,7 +21,7 @@ struct KeyTests {
             #expect(shown.json["secret"] == nil)
             #expect(shown.json["state"]?.string == "active")
             #expect(!(try await stage.api("GET", "/v1/keys")).text.contains(secret))
-            // Written every few seconds, and by whoever stops.
+            // Written every few seconds, and at a stop.
             _ = try await until("the last use is shown") {
                 try await stage.api("GET", "/v1/keys/\(id)").json["lastUsedAt"]?.string
             }

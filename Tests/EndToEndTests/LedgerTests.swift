@@ -105,7 +105,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `while the broadcast capability is off nobody hammers Apple, and one success resumes all`() async throws
+    @Test func `while the broadcast capability is off Apple is asked rarely, and one success resumes all`() async throws
     {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What one caller may cost: webhooks, streams.
+/// The limits of one caller: webhooks, streams.
 @Suite(.timeLimit(.minutes(3)))
 struct LimitTests {
     @Test func `an app is found however its bundle ID is written, also one that has nothing`() async throws {

@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What a busy server writes down holds no secret.
+/// The log of a busy server holds no secret.
 @Suite(.timeLimit(.minutes(5)))
 struct LogTests {
     private static let token = "80abcdef0123456789abcdef"

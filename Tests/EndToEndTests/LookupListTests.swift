@@ -37,7 +37,7 @@ struct LookupListTests {
             }
             #expect(try await stage.api("DELETE", "/v1/events/over").status == 204)
             let app = try await stage.caller([.lookup], app: Stage.bundleID)
-            // Whoever was told of a change is told of it by the list, too.
+            // A client that was told of a change sees it in the list, too.
             #expect(Self.keys(try await app("GET", Self.path)) == ["early", "elsewhere", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team:a")) == ["early", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team%3Aa")) == ["early", "late"])

@@ -32,7 +32,7 @@ struct ReachMatrixTests {
         let route: String
         let path: @Sendable (Thing) -> String
         var body: @Sendable (Thing) -> String? = { _ in nil }
-        /// Whether it is about the app in its path alone, whoever else takes part in the app's events.
+        /// Whether it is about the app in its path alone, whatever other apps the events have.
         var isOfApp = false
     }
 
@@ -141,7 +141,7 @@ struct ReachMatrixTests {
         .init(method: "POST", route: "/v1/calendars/{name}/sync", path: { "/v1/calendars/\($0.calendar)/sync" }),
         .init(method: "GET", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "POST", route: "/v1/keys/{id}/rotations", path: { "/v1/keys/\($0.key)/rotations" }),
-        // What ends things comes last.
+        // Calls that end things come last.
         .init(method: "DELETE", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" }),
         .init(method: "DELETE", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
         .init(method: "DELETE", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
@@ -210,7 +210,7 @@ struct ReachMatrixTests {
             try await refused(caller, theirs, both)
             try await listed(caller, mine)
             try await bulk(caller)
-            // What is not there for the others is there for the admin: nothing of it was changed.
+            // Things that do not exist for the others exist for the admin: nothing of them was changed.
             for thing in [theirs, both] {
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["state"]?.string == "live")
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["name"]?.string == "Derby")

@@ -61,7 +61,7 @@ struct RehearsalTests {
             #expect(run["places"]?.items.count == 1)
             #expect(run["places"]?[0]?["limit"]?.int == 2)
             #expect(run["places"]?[0]?["peak"]?.int == 2)
-            // Who starts last finds no place.
+            // The last phone to start finds no place.
             let refused = try #require(run["refused"]?.items)
             #expect(refused.map { $0["eventKey"]?.string } == ["league:3"])
             #expect(refused.first?["action"]?.string == "channel")

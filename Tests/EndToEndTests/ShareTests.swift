@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// Phones, and whoever has no key at all, cannot lock organisers out by their number.
+/// Phones, and clients without a key, cannot lock organisers out by their number.
 @Suite(.timeLimit(.minutes(5)))
 struct ShareTests {
     private static func request(_ path: String, _ secret: String?) -> String {

@@ -4,7 +4,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Whatever is killed while phones are being started: none shows two cards, and who has none is counted.
+/// Whatever is killed while phones are being started: none shows two cards, and those without one are counted.
 ///
 /// The gate kills a few times; `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its
 /// choices.

@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What stops a start: one line that names it, and nothing is left running.
+/// Faults that stop a server's start: one line names each, and no process is left running.
 @Suite(.timeLimit(.minutes(5)))
 struct StartTests {
     /// Builds a server that must not start, and returns the line.

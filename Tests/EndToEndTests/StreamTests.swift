@@ -36,7 +36,7 @@ struct StreamTests {
             #expect(last?.data["counts"]?["accepted"]?.int == 1)
             stream.close()
 
-            // Whoever has seen the newest is told what is new, and nothing else.
+            // A client that has seen the newest gets what is new, and nothing else.
             let resumed = try EventStream.open(stage.api, Self.path, lastEventID: try #require(last?.id))
             let next = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 2}}"#)
             var later = resumed.events.makeAsyncIterator()
@@ -48,7 +48,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `who has seen everything hears nothing until something happens`() async throws {
+    @Test func `a client that has seen everything hears nothing until something happens`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let id = try await stage.broadcast(Self.update)

@@ -60,7 +60,7 @@ struct TakenBackTests {
                 for phone in ["commuter", "late"] {
                     #expect(stage.shown("\(phone)-\(environment.rawValue)") == "home 2 active")
                 }
-                // Apple lets nobody bring an ended activity back; who follows again sees the match.
+                // Apple lets nobody bring an ended activity back; a phone that follows again sees the match.
                 #expect(stage.shown("fan-\(environment.rawValue)") == "home 9 ended")
             }
             try await stage.send(#"{"event": "end", "contentState": {"home": 3}}"#)

@@ -145,7 +145,7 @@ struct TransportFaultTests {
             let addresses = try #require(simulator.addresses)
             try await withDatabase { database in
                 let environment = environment.merging(["DATABASE_URL": database.connectionString]) { $1 }
-                // A replica that ran 25 minutes ago left its token to those who share the key.
+                // A replica that ran 25 minutes ago left its token to those that share the key.
                 var endpoints = Endpoints(send: [:], manage: [:])
                 endpoints.manage[.development] = Endpoint(url: addresses.url(.development))
                 var settings = APNsClient.Settings(endpoints: endpoints)

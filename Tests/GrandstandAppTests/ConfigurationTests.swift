@@ -95,7 +95,7 @@ struct ConfigurationTests {
         #expect(configuration.database == .embedded(directory: "/data"))
     }
 
-    @Test func `who answers lookups alone only reads, and needs a database that others write`() throws {
+    @Test func `a process that answers lookups alone only reads, and needs a database that others write`() throws {
         let reader = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": "host=standby"]
         #expect(try Configuration(environment: reader).onlyReads)
         #expect(throws: ConfigurationError.self) { try Configuration(environment: ["GRANDSTAND_ROLES": "lookup"]) }

@@ -32,7 +32,7 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == 31)
     }
 
-    @Test func `who does not take the answer is dropped, who takes it late is not`() {
+    @Test func `a client that does not take the answer is dropped, one that takes it late is not`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.receivedEnd(at: 1)

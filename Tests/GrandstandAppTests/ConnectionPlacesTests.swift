@@ -16,7 +16,7 @@ struct ConnectionPlacesTests {
         #expect(places.strangerCount == 9)
     }
 
-    @Test func `who is known stays, and one place is always free for the next`() {
+    @Test func `a known client stays, and one place is always free for the next`() {
         var places = ConnectionPlaces<Int>(maximum: 10)
         for name in 1...9 { #expect(places.open(name) == nil) }
         places.know(1)
@@ -29,7 +29,7 @@ struct ConnectionPlacesTests {
         #expect(places.known.isEmpty)
     }
 
-    @Test func `who has left already leaves nothing behind, also when the name comes again`() {
+    @Test func `a client that has left leaves nothing behind, also when the name comes again`() {
         var places = ConnectionPlaces<Int>(maximum: 10)
         for round in 0..<1_000 {
             #expect(places.open(round % 3) == nil)

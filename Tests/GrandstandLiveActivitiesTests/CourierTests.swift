@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandLiveActivities
 internal import Testing
 
-/// What a phone says next, and what answers make of it; no clock, no disk, no network.
+/// A phone's next request, and the effect of answers; no clock, no disk, no network.
 struct CourierTests {
     /// Another step was expected.
     private struct Unexpected: Error {}

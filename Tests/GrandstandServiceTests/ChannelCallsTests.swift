@@ -37,7 +37,7 @@ struct ChannelCallsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
-        /// The state while the server's own loop goes on; a caller who waits is told, and nothing is kept.
+        /// The state while the server's own loop goes on; a caller that waits is told, and nothing is kept.
         let looped: Channel.State
         /// Seconds until the loop tries again.
         let pause: ClosedRange<Double>
@@ -144,7 +144,7 @@ struct ChannelCallsTests {
         #expect((4.0...8.0).contains(next.timeIntervalSince(Sample.now)))
     }
 
-    @Test func `when Apple has no place left, one that nobody needs is given back, and Apple asked once more`()
+    @Test func `when Apple has no place left, an unneeded one is given back, and Apple asked once more`()
         async throws
     {
         let task = Sample.task()

@@ -53,7 +53,7 @@ struct ChannelOperationsQuotaTests {
         }
     }
 
-    @Test func `a place that somebody else took is not fought for without end`() async throws {
+    @Test func `a place that another caller took is not fought for without end`() async throws {
         let task = Sample.task()
         let spare = (1...9).map { Sample.task(.deleting, channelID: "old-\($0)") }
         let (result, _, calls) = try await Self.create(

@@ -64,7 +64,7 @@ struct FlightsTests {
         #expect(await flights.landed() == nil)
     }
 
-    @Test func `a verdict that lands while somebody waits wakes him`() async {
+    @Test func `a verdict that lands while a caller waits wakes it`() async {
         for _ in 0..<200 {
             let flights = Flights()
             flights.begin([Sample.delivery(1)])

@@ -7,7 +7,7 @@ internal import PortFakes
 internal import Synchronization
 internal import Testing
 
-/// Who tells the database's numbers, and that nobody tells what it does not know.
+/// The replica that reports the database's numbers; none reports numbers that it does not know.
 struct GaugeWatchTests {
     private final class World: GaugeStore {
         struct State {
@@ -44,7 +44,7 @@ struct GaugeWatchTests {
             now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
     }
 
-    @Test func `nothing is told before the first look, and by nobody who does not lead`() async {
+    @Test func `nothing is told before the first look, nor by a replica that does not lead`() async {
         #expect(watch.current == nil)
         await watch.look()
         #expect(watch.current != nil)
@@ -71,7 +71,7 @@ struct GaugeWatchTests {
         #expect(watch.current == nil)
     }
 
-    @Test func `who stops gives the lease back`() async {
+    @Test func `a replica that stops gives the lease back`() async {
         let running = Task { await watch.run() }
         while watch.current == nil { await Task.yield() }
         running.cancel()

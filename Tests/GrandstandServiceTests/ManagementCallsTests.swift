@@ -398,7 +398,7 @@ private final class HandClock: Sendable {
 extension APNsAnswer {
     fileprivate var isAccepted: Bool { if case .accepted = self { true } else { false } }
 
-    /// What it says, whatever it brings.
+    /// The kind of answer, without its value.
     fileprivate var text: String {
         switch self {
         case .accepted: "accepted"

@@ -9,7 +9,7 @@ internal import Testing
 
 /// When samples are taken: by a clock that the test holds.
 struct QuotaSamplerTests {
-    /// What was taken down, and by whom.
+    /// The samples taken, and their takers.
     private final class Book: Sendable {
         private let times = Mutex<[Date]>([])
         var all: [Date] { times.withLock(\.self) }
@@ -47,7 +47,7 @@ struct QuotaSamplerTests {
         #expect(book.all == [0, 300, 600].map { Self.noon.addingTimeInterval($0) })
     }
 
-    @Test func `what nobody was there to see is a gap`() async throws {
+    @Test func `a time at which no replica ran is a gap`() async throws {
         let book = Book()
         let now = Clock(Self.noon)
         let sampler = Self.sampler(book, now)

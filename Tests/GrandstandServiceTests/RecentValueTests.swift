@@ -37,7 +37,7 @@ struct RecentValueTests {
         #expect(await value.get() == 2)
     }
 
-    @Test func `nobody waits for long, no second maker begins, and what comes late counts`() async {
+    @Test func `no caller waits for long, no second maker begins, and a late value counts`() async {
         let valve = Valve()
         let value = RecentValue<Int>(age: .seconds(3_600), timeout: .milliseconds(1), late: { -1 }) {
             await valve.pass()

@@ -126,7 +126,7 @@ struct ShardDispatcherTests {
         #expect(later >= Sample.now.addingTimeInterval(7))
     }
 
-    @Test func `while APNs is not well, nobody else becomes unknown`() async {
+    @Test func `while APNs is not well, no further push becomes unknown`() async {
         // Each answer takes a second, so twenty failures are an outage.
         let clock = Mutex(Sample.now)
         let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])

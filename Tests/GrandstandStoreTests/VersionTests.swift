@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Of two who change a thing at a time, one is told.
+/// Of two writers at a time, one is refused.
 @Suite(.timeLimit(.minutes(2)))
 struct VersionTests {
     /// How many of these tries were not refused as `version-mismatch`.
@@ -26,7 +26,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `an event: of many who change or make it at a time one wins; what was read before does not`()
+    @Test func `an event: of many writers at a time one wins; a write based on an earlier version does not`()
         async throws
     {
         try await withStores { stores in

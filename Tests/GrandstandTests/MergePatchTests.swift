@@ -32,7 +32,7 @@ struct MergePatchTests {
                 == #"{"a":{ "x" : 1.0, "y":"\u00fc" },"b":2}"#)
     }
 
-    @Test func `a reader to whom null is absent still sees the names that were taken away`() throws {
+    @Test func `a reader that takes null for absent still sees the names that were taken away`() throws {
         #expect(
             try apply(#"{"a":null,"z":null,"c":{"d":null}}"#, to: #"{"a":1,"c":{"d":2}}"#, keepsNulls: true)
                 == #"{"a":null,"c":{},"z":null}"#)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What is different about a message to one token: its bytes, its limit, and what APNs' answers mean.
+/// The differences of a message to one token: its bytes, its limit, and what APNs' answers mean.
 struct PushRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 

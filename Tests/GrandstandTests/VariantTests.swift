@@ -98,7 +98,7 @@ struct VariantTests {
         #expect(try Self.plan(ofEvent, for: audiences).items.map(\.priority) == [.lowest, .powerAware])
     }
 
-    @Test func `a message that is too long says for which variant, unless nobody gets it`() throws {
+    @Test func `a message that is too long says for which variant, unless no audience gets it`() throws {
         let long = "{\"text\": \"" + String(repeating: "a", count: 5_200) + "\"}"
         let request = try Self.update(byVariant: ["fr": (long, nil)])
         let problem = try #require(throws: Problem.self) { try Self.plan(request) }

@@ -124,7 +124,7 @@ final class Ground: Sendable {
 
     // MARK: What happens to it
 
-    /// SIGKILL; whoever looks after it starts it again at once.
+    /// SIGKILL; a supervisor starts it again at once.
     func killReplica(_ index: Int) async throws {
         let (child, program) = running.withLock { ($0.replicas[index], $0.program) }
         await child?.kill()

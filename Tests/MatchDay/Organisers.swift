@@ -2,8 +2,8 @@ internal import APNsSimulator
 internal import Foundation
 internal import GrandstandTestKit
 
-/// Those who send: one for each match, who sends its states in turn and repeats a call until it is accepted, with the same
-/// `Idempotency-Key`.
+/// The senders: one for each match, which sends its states in turn and repeats a call until it is accepted, with the
+/// same `Idempotency-Key`.
 struct Organisers: Sendable {
     /// One state that was accepted.
     struct Call: Sendable {

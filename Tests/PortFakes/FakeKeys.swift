@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Keys by their secrets, as whoever lets callers in knows them.
+/// Keys by their secrets, as the check of each request knows them.
 package struct FakeKeys: KeyStore, KeyMemory {
     package var bySecret: [String: APIKey]
 
@@ -19,7 +19,7 @@ package struct FakeKeys: KeyStore, KeyMemory {
     package func confirmed(at moment: Date) {}
 }
 
-/// Keys as those manage them who may.
+/// Keys as their managers see them.
 package struct FakeLedger: KeyLedger {
     package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
     package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }

@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Reconciliations, as `ReconciliationStore` has them for those who run one by hand and read reports.
+/// Reconciliations, as `ReconciliationStore` has them for runs by hand and reports.
 package struct FakeReconciliations: ReconciliationStore {
     package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
     package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }

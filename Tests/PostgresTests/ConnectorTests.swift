@@ -20,7 +20,9 @@ struct ConnectorTests {
         #expect(parameters["keepalives_count"] == "3")
     }
 
-    @Test func `who writes looks for a primary, who only reads for a standby; the connection string has the last word`()
+    @Test
+    func
+        `a pool that writes looks for a primary, one that only reads for a standby; the connection string has the last word`()
         throws
     {
         #expect(Self.parameters { $0.mustWrite = true }["target_session_attrs"] == "read-write")

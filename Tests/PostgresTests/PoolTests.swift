@@ -95,7 +95,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `whoever waits too long is told; whoever is cancelled leaves the line; nobody's lease is lost`()
+    @Test func `a caller that waits too long is refused; a cancelled one leaves the line; no lease is lost`()
         async throws
     {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .milliseconds(100) }
@@ -121,7 +121,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `a closed pool says so, also to those who wait`() async throws {
+    @Test func `a closed pool says so, also to callers that wait`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         _ = try await pool.query("select 1")
         await pool.close()
@@ -227,7 +227,7 @@ struct PoolTests {
                 for try await server in group { #expect(server == "first") }
             }
             try await abandon()
-            // Whoever asks first is refused, or has an answer from there; nobody after that.
+            // The first query is refused, or has an answer from there; none after that is.
             _ = try? await pool.query("update t set server = server || '!'")
             for _ in 0..<6 {
                 try await pool.query("update t set server = server || '?'")
@@ -236,7 +236,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `one who only reads notices, too, and who listens`() async throws {
+    @Test func `a pool that only reads notices, too, and so does a listener`() async throws {
         try await withAbandoned { pool, abandon in
             var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
             #expect(await heard.next() == .listening)

@@ -1,6 +1,6 @@
 internal import HTTP2
 
-/// What a pool does next, decided from what its connections carry. Knows neither sockets nor clocks.
+/// The next steps of a pool, decided from the load of its connections. Knows neither sockets nor clocks.
 struct PoolPlan {
     /// Connections there are as soon as requests come side by side.
     let target: Int
@@ -16,7 +16,7 @@ struct PoolPlan {
         self.bound = max(target, bound)
     }
 
-    /// What is known of a connection.
+    /// The known state of a connection.
     struct Member: Equatable {
         var load: HTTP2ConnectionLoad
         /// APNs accepted a token on it: until then it has one stream, and says nothing about how much it could carry.

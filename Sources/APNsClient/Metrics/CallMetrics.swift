@@ -3,8 +3,8 @@ internal import CoreMetrics
 internal import Grandstand
 internal import Synchronization
 
-/// What becomes of calls. Labels: `call` (`broadcast` or `manage`), `status` and `reason`; unknown reasons count as
-/// `other`, so that nobody outside decides how many series there are.
+/// Metrics of calls. Labels: `call` (`broadcast` or `manage`), `status` and `reason`; unknown reasons count as `other`,
+/// so that no outside party decides how many series there are.
 final class CallMetrics: Sendable {
     private struct Series: Hashable {
         let call: String
@@ -48,8 +48,8 @@ final class CallMetrics: Sendable {
         counter(series).increment()
     }
 
-    /// What APNs said of a device token, by app: how many it refuses beside those it accepts is what the alarm
-    /// `tokens-refused` goes by. Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
+    /// APNs' answers about device tokens, by app: the alarm `tokens-refused` goes by the share of refusals. Labels:
+    /// `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
     func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
         switch answer {
         case .accepted: tokenCounter(TokenSeries(app: app, result: "accepted")).increment()

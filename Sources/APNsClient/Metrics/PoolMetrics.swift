@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import HTTP2
 internal import Synchronization
 
-/// What a pool counts. Labels: `host`, `team`, `key` and `traffic`; each takes a handful of values.
+/// Metrics of a pool. Labels: `host`, `team`, `key` and `traffic`; each takes a handful of values.
 final class PoolMetrics: Sendable {
     private let labels: [(String, String)]
     private let factory: any MetricsFactory

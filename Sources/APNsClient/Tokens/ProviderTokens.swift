@@ -7,7 +7,7 @@ internal import Synchronization
 final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken
-        /// What APNs took before; kept for when it finds the change too soon.
+        /// The token that APNs took before; kept for the case that it finds the change too soon.
         var previous: ProviderToken?
         /// No renewal before then, whatever the schedule says.
         var heldUntil = 0
@@ -156,7 +156,7 @@ final class ProviderTokens: Sendable {
         let token = state.withLock { state -> ProviderToken in
             let old = state.entries[credentials]
             guard let token = agreed ?? (limit == nil ? Self.usable(old?.token, like: offer, time) : nil) else {
-                // Nobody to agree with, and nothing at hand: this process's own.
+                // No shared token and none at hand: this process's own.
                 state.entries[credentials] = Self.entry(offer, after: old, time)
                 return offer
             }

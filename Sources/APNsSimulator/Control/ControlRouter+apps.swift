@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// `/apps`: what Apple's console and developer portal show and do.
+/// `/apps`: the functions of Apple's console and developer portal.
 extension ControlRouter {
     func apps(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch (request.method, request.path.count) {
-        case ("GET", 1): return .ok(exchange.change { memory, _ in memory.apns.appsJSON })
+        case ("GET", 1): return .ok(core.change { memory, _ in memory.apns.appsJSON })
         case ("PATCH", 2): return try change(request, request.path[1])
         case (_, 4...5) where request.path[3] == "channels":
             let environment = try Self.environment(request.path[2])
@@ -23,7 +23,7 @@ extension ControlRouter {
         let capability = try fields.bool("broadcastCapability")
         let limit = try fields.integer("channelLimit", in: 0...Int.max)
         let environment: APNsEnvironment? = try fields.choice("environment")
-        exchange.change { memory, _ in
+        core.change { memory, _ in
             if let capability { memory.apns.setBroadcastCapability(capability, of: bundleID) }
             guard let limit else { return }
             for place in environment.map({ [$0] }) ?? APNsEnvironment.allCases {
@@ -40,19 +40,19 @@ extension ControlRouter {
         switch request.method {
         case "GET":
             return .ok(
-                exchange.change { memory, now in
+                core.change { memory, now in
                     ["channels": .array((memory.apns.apps[app]?.sorted ?? []).map { $0.json(at: now) })]
                 })
         case "POST":
             let fields = try JSONFields(try request.json(), at: "the body", known: ["storagePolicy", "count"])
             let policy: StoragePolicy = try fields.choice("storagePolicy") ?? .noMessageStored
             let count = try fields.integer("count", in: 1...APNsLimits.channels) ?? 1
-            let ids = exchange.change { memory, now in
+            let ids = core.change { memory, now in
                 (0..<count).map { _ in memory.apns.addChannel(policy, to: app, now: now) }
             }
             return .created(["channelIds": .strings(ids)])
         case "DELETE":
-            exchange.change { memory, _ in memory.apns.vanish(app) }
+            core.change { memory, _ in memory.apns.vanish(app) }
             return .done
         default: return Self.methodNotAllowed(request)
         }
@@ -61,10 +61,10 @@ extension ControlRouter {
     private func channel(_ request: ControlRequest, _ key: SimulatorState.ChannelKey) -> ControlAnswer {
         switch request.method {
         case "GET":
-            let json = exchange.change { memory, now in memory.apns.apps[key.app]?.channels[key.id]?.json(at: now) }
+            let json = core.change { memory, now in memory.apns.apps[key.app]?.channels[key.id]?.json(at: now) }
             return json.map { .ok($0) } ?? .failure(404, "There is no such channel.")
         case "DELETE":
-            let wasThere = exchange.change { memory, _ in memory.apns.deleteChannel(key) }
+            let wasThere = core.change { memory, _ in memory.apns.deleteChannel(key) }
             return wasThere ? .done : .failure(404, "There is no such channel.")
         default: return Self.methodNotAllowed(request)
         }

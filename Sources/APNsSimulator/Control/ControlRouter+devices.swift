@@ -7,7 +7,7 @@ extension ControlRouter {
         switch (request.method, request.path.count) {
         case ("GET", 1):
             return .ok(
-                exchange.change { memory, now in
+                core.change { memory, now in
                     let devices = memory.apns.devices
                     return ["devices": .array(devices.sorted.map { $0.json(at: now, tokens: devices.tokens) })]
                 })
@@ -17,13 +17,13 @@ extension ControlRouter {
         case ("DELETE", 4) where request.path[2] == "activities":
             let id = request.path[1]
             guard let number = Int(request.path[3]),
-                exchange.change({ memory, now in memory.apns.dismiss(activity: number, on: id, now: now) })
+                core.change({ memory, now in memory.apns.dismiss(activity: number, on: id, now: now) })
             else { return .failure(404, "There is no such activity.") }
             return .done
         case ("POST", 5) where request.path[2] == "activities" && request.path[4] == "token":
             let id = request.path[1]
             guard let number = Int(request.path[3]),
-                let token = exchange.change({ memory, now in memory.apns.allow(activity: number, on: id, now: now) })
+                let token = core.change({ memory, now in memory.apns.allow(activity: number, on: id, now: now) })
             else { return .failure(404, "There is no such activity without a channel.") }
             return .created(["updateToken": .string(token)])
         case (_, 1...5): return Self.methodNotAllowed(request)
@@ -39,22 +39,22 @@ extension ControlRouter {
             throw SimulatorError("\(fields.place("reason")): Unregistered or ExpiredToken is expected.")
         }
         let token = request.path[1].lowercased()
-        let wasThere = exchange.change { memory, now in memory.apns.retire(token: token, reason, now: now) }
+        let wasThere = core.change { memory, now in memory.apns.retire(token: token, reason, now: now) }
         return wasThere ? .done : .failure(404, "There is no such token.")
     }
 
     /// With `after`, once something changed since that version; 408 with what is shown when `timeout` seconds were not
-    /// enough. Stale dates and dismissals come with time, and wake nobody.
+    /// enough. Stale dates and dismissals come with time, and wake no caller.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
         let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])
         let timeout = try fields.number("timeout", in: 0...Self.longestWait) ?? 10
         var status = 200
         if let version = try fields.integer("after", in: 0...Int.max) {
-            let isNewer = await exchange.lockScreens(after: version, within: .seconds(timeout))
+            let isNewer = await core.lockScreens(after: version, within: .seconds(timeout))
             status = isNewer ? 200 : 408
         }
-        let body = exchange.change { memory, now -> JSONValue in
+        let body = core.change { memory, now -> JSONValue in
             [
                 "version": .integer(memory.apns.devices.version),
                 "lockScreens": .array(memory.apns.devices.sorted.map { $0.lockScreenJSON(at: now) }),
@@ -72,7 +72,7 @@ extension ControlRouter {
         }
         let system = try fields.integer("system", in: 16...99) ?? 18
         let bundleIDs = try fields.strings("bundleIds") ?? []
-        let made = exchange.change { memory, now in
+        let made = core.change { memory, now in
             Result { () throws(SimulatorError) in
                 try memory.apns.addDevice(id, in: environment, system: system, bundleIDs: bundleIDs, now: now)
                     .json(at: now, tokens: [:])
@@ -89,16 +89,16 @@ extension ControlRouter {
             guard let isOnline = try fields.bool("online") else {
                 throw SimulatorError("\(fields.place("online")): true or false is expected.")
             }
-            exchange.change { memory, now in _ = memory.apns.setOnline(isOnline, device: id, now: now) }
+            core.change { memory, now in _ = memory.apns.setOnline(isOnline, device: id, now: now) }
         case "DELETE":
-            let wasThere = exchange.change { memory, _ in
+            let wasThere = core.change { memory, _ in
                 memory.apns.revision += 1
                 return memory.apns.devices.remove(id)
             }
             return wasThere ? .done : .failure(404, "There is no device \"\(id)\".")
         default: return Self.methodNotAllowed(request)
         }
-        let json = exchange.change { memory, now in
+        let json = core.change { memory, now in
             let devices = memory.apns.devices
             return devices.byID[id]?.json(at: now, tokens: devices.tokens)
         }
@@ -119,14 +119,14 @@ extension ControlRouter {
             timestamp: try fields.integer("timestamp", in: 0...Int.max) ?? 0,
             channelID: try fields.string("channelId"), wantsToken: try fields.bool("pushToken") ?? false,
             staleDate: try fields.number("staleDate", in: 0...1e12).map { Date(timeIntervalSince1970: $0) })
-        let started = exchange.change { memory, now in
+        let started = core.change { memory, now in
             Result { () throws(SimulatorError) in try memory.apns.startActivity(start, on: id, now: now).json(at: now) }
         }
         return .created(try started.get())
     }
 }
 
-extension Exchange {
+extension SimulatorCore {
     /// Waits until some lock screen changed after `version`.
     ///
     /// - Returns: false when the time was over first, or the task was cancelled.

@@ -5,14 +5,14 @@ extension ControlRouter {
     func faults(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch (request.method, request.path.count) {
         case ("GET", 1):
-            return .ok(exchange.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
+            return .ok(core.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
         case ("POST", 1): return try addFaults(request)
         case ("DELETE", 1):
-            exchange.change { memory, _ in memory.faults.removeAll() }
+            core.change { memory, _ in memory.faults.removeAll() }
             return .done
         case ("DELETE", 2):
             let name = request.path[1]
-            let wasThere = exchange.change { memory, _ in memory.faults.remove(name) }
+            let wasThere = core.change { memory, _ in memory.faults.remove(name) }
             return wasThere ? .done : .failure(404, "There is no fault \"\(name)\".")
         case (_, 1...2): return Self.methodNotAllowed(request)
         default: return .failure(404, "There is nothing below a fault.")
@@ -24,12 +24,12 @@ extension ControlRouter {
         let value = try request.json()
         if case .object(let members) = value, members.contains(where: { $0.name == "faults" }) {
             let file = try FaultFile(request.body, at: "the body")
-            let failure = exchange.change { memory, _ in memory.faults.add(file) }
+            let failure = core.change { memory, _ in memory.faults.add(file) }
             if let failure { throw failure }
-            return .created(exchange.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
+            return .created(core.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
         }
         let fault = try Fault(value, at: "the body")
-        let added = exchange.change { memory, _ in
+        let added = core.change { memory, _ in
             Result { () throws(SimulatorError) in try memory.faults.add(fault) }
         }
         return .created(try added.get().json)
@@ -46,7 +46,7 @@ extension ControlRouter {
                 if let value = try fields.string(quirk.name) { changes.append((quirk.name, value)) }
             }
             let wanted = changes
-            let failure = exchange.change { memory, _ -> SimulatorError? in
+            let failure = core.change { memory, _ -> SimulatorError? in
                 var quirks = memory.apns.quirks
                 do throws(SimulatorError) {
                     for (name, value) in wanted { try quirks.set(name, to: value) }
@@ -57,10 +57,10 @@ extension ControlRouter {
                 return nil
             }
             if let failure { throw failure }
-        case "DELETE": exchange.change { memory, _ in memory.apns.quirks = Quirks() }
+        case "DELETE": core.change { memory, _ in memory.apns.quirks = Quirks() }
         default: return Self.methodNotAllowed(request)
         }
-        let quirks = exchange.change { memory, _ in memory.apns.quirks }
+        let quirks = core.change { memory, _ in memory.apns.quirks }
         return .ok([
             "quirks": .array(
                 Quirks.table.map { quirk in
@@ -73,7 +73,7 @@ extension ControlRouter {
         ])
     }
 
-    /// `{"advance": seconds}` brings what takes hours within reach: expirations, stale dates, the life of tokens.
+    /// `{"advance": seconds}` is for things that take hours: expirations, stale dates, the life of tokens.
     func clock(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1 else { return .failure(404, "There is nothing below /clock.") }
         switch request.method {
@@ -83,14 +83,14 @@ extension ControlRouter {
             guard let seconds = try fields.number("advance", in: 0...31_536_000) else {
                 throw SimulatorError("the body.advance: seconds are expected, a year at most.")
             }
-            exchange.change { memory, _ in
+            core.change { memory, _ in
                 memory.clockOffset += seconds
                 memory.apns.devices.touch()
             }
         default: return Self.methodNotAllowed(request)
         }
         return .ok(
-            exchange.change { memory, now in
+            core.change { memory, now in
                 ["now": .seconds(now.timeIntervalSince1970), "ahead": .seconds(memory.clockOffset)]
             })
     }

@@ -12,7 +12,7 @@ extension ControlRouter {
         switch request.method {
         case "GET": return try await entries(request)
         case "DELETE":
-            exchange.change { memory, _ in memory.journal.removeAll() }
+            core.change { memory, _ in memory.journal.removeAll() }
             return .done
         default: return Self.methodNotAllowed(request)
         }
@@ -20,9 +20,9 @@ extension ControlRouter {
 
     func counters(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch request.method {
-        case "GET": return .ok(exchange.change { memory, _ in memory.counters.json })
+        case "GET": return .ok(core.change { memory, _ in memory.counters.json })
         case "DELETE":
-            exchange.change { memory, _ in memory.counters = Counters() }
+            core.change { memory, _ in memory.counters = Counters() }
             return .done
         default: return Self.methodNotAllowed(request)
         }
@@ -37,14 +37,14 @@ extension ControlRouter {
         let filter = try JournalFilter(fields)
         let limit = try fields.integer("limit", in: 0...1_000_000) ?? 1_000
         guard let count = try fields.integer("count", in: 1...1_000_000) else {
-            let entries = exchange.change { memory, _ in memory.journal.entries.filter(filter.matches) }
+            let entries = core.change { memory, _ in memory.journal.entries.filter(filter.matches) }
             return .ok(["entries": .array(entries.suffix(limit).map(\.json))])
         }
         let timeout = try fields.number("timeout", in: 0...Self.longestWait) ?? 10
-        if let found = await exchange.entries(count, where: filter.matches, within: .seconds(timeout)) {
+        if let found = await core.entries(count, where: filter.matches, within: .seconds(timeout)) {
             return .ok(["entries": .array(found.suffix(limit).map(\.json))])
         }
-        let entries = exchange.change { memory, _ in memory.journal.entries.filter(filter.matches) }
+        let entries = core.change { memory, _ in memory.journal.entries.filter(filter.matches) }
         return ControlAnswer(
             status: 408,
             body: [
@@ -54,7 +54,7 @@ extension ControlRouter {
     }
 }
 
-extension Exchange {
+extension SimulatorCore {
     /// Waits until `count` requests that match have been seen, those the journal holds included.
     ///
     /// - Returns: `nil` when the time was over first, or the task was cancelled.

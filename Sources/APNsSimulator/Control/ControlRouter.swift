@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The control API: what a test or a person may ask of a simulator, and turn. docs/simulator.md describes it.
+/// The control API, for tests and people. docs/simulator.md describes it.
 struct ControlRouter: Sendable {
     /// One line each, as `GET /` lists them.
     static let routes = [
@@ -24,7 +24,7 @@ struct ControlRouter: Sendable {
         "GET, PATCH /clock",
     ]
 
-    let exchange: Exchange
+    let core: SimulatorCore
 
     /// Answers a request; waits when it asks for that.
     func answer(_ request: ControlRequest) async -> ControlAnswer {

@@ -54,7 +54,7 @@ struct Activity: Sendable, Hashable {
         attributes.count + contentState.count <= APNsLimits.activityData
     }
 
-    /// What it is at an instant. Active for 8 hours at most, to be seen for 4 hours more (docs/apns.md section 4).
+    /// Its state at an instant. Active for 8 hours at most, visible for 4 hours more (docs/apns.md section 4).
     func state(at now: Date) -> State {
         if isRemoved { return .dismissed }
         let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))
@@ -69,7 +69,7 @@ struct Activity: Sendable, Hashable {
 
     /// Shows an update or an end.
     ///
-    /// - Throws: why nothing changed. An end may have an older timestamp than what is shown.
+    /// - Throws: why nothing changed. An end may have an older timestamp than the content shown.
     mutating func apply(_ push: LivePush, tie: Quirks.TimestampTie, now: Date) throws(Drop) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A virtual phone: what it runs, what it shows, what waits for it.
+/// A virtual phone: its system, its activities, and the messages that wait for it.
 struct Device: Sendable {
     /// A push kept for an app while the device is offline; a newer one takes its place (docs/apns.md 3.1).
     struct Waiting: Sendable, Hashable {
@@ -71,7 +71,7 @@ struct Device: Sendable {
         }
     }
 
-    /// What its lock screen shows: the highest relevance first, then the newest.
+    /// The activities on its lock screen: the highest relevance first, then the newest.
     func lockScreen(at now: Date) -> [Activity] {
         activities.filter { $0.state(at: now) != .dismissed }.sorted {
             ($0.relevance ?? 0, $0.number) > ($1.relevance ?? 0, $1.number)

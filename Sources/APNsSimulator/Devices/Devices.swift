@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// All devices, and who listens to what.
+/// All devices, and the channels that each follows.
 struct Devices: Sendable {
     /// Whose a token is.
     struct Address: Sendable, Hashable {
@@ -33,7 +33,7 @@ struct Devices: Sendable {
     private(set) var byID: [String: Device] = [:]
     private(set) var tokens: [String: Address] = [:]
     private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]
-    /// Rises with every change of what some lock screen shows, time aside.
+    /// Rises with every change of a lock screen, except those by time alone.
     private(set) var version = 0
 
     var sorted: [Device] { byID.values.sorted { $0.id < $1.id } }
@@ -51,7 +51,7 @@ struct Devices: Sendable {
         version += 1
     }
 
-    /// What is shown may have changed with time.
+    /// Lock screens may have changed with time.
     mutating func touch() { version += 1 }
 
     mutating func remove(_ id: String) -> Bool {

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 internal import JSONSyntax
 
-/// What a device reads out of the body of a push (docs/apns.md section 4). It forgives what it can do without.
+/// The parts of a push's body that a device reads (docs/apns.md section 4). It tolerates faults in parts that it does
+/// not need.
 struct LivePush: Sendable {
     enum Event: String {
         case start, update, end
@@ -24,7 +25,7 @@ struct LivePush: Sendable {
     /// An activity started so gets a token of its own.
     var asksForToken: Bool
 
-    /// `nil` for what a device drops: no JSON, no event, no whole number as timestamp.
+    /// `nil` for a body that a device drops: no JSON, no event, no whole number as timestamp.
     init?(_ body: [UInt8]) {
         guard let aps = JSONObject(body)?.aps, case .string(let name)? = aps["event"],
             let event = Event(rawValue: name), let timestamp = aps["timestamp"]?.integer

@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What people do with their phones.
+/// Actions of people on their phones.
 extension SimulatorState {
     /// Makes a device that has some apps and, from iOS 17.2 on, a push-to-start token for each of them.
     ///
-    /// - Throws: when there is a device of that name, there are too many, or what it is called or has is too long.
+    /// - Throws: when there is a device of that name, there are too many devices or apps, or a name is too long.
     mutating func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
     ) throws(SimulatorError) -> Device {
@@ -56,8 +56,8 @@ extension SimulatorState {
         return activity
     }
 
-    /// Brings a device online or offline. On its return it gets what APNs kept: of each channel the stored message, of
-    /// each app the newest push.
+    /// Brings a device online or offline. On its return it gets the messages that APNs kept: of each channel the stored
+    /// message, of each app the newest push.
     ///
     /// - Returns: whether there is such a device.
     mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
@@ -114,7 +114,7 @@ extension SimulatorState {
         return devices.retire(token, reason, now: now)
     }
 
-    /// What APNs kept of a channel, if it has not expired.
+    /// The message that APNs kept of a channel, if it has not expired.
     mutating func deliverStored(on channel: ChannelKey, to id: String, now: Date) {
         guard let stored = apps[channel.app]?.channels[channel.id]?.stored, stored.expiresAt > now,
             let push = LivePush(stored.body)
@@ -140,8 +140,8 @@ extension SimulatorState {
         return activity
     }
 
-    /// 80 bytes in hexadecimal: Live Activity tokens are longer than the 32 bytes of others, and nobody may count on
-    /// any length (docs/apns.md 3.1).
+    /// 80 bytes in hexadecimal: Live Activity tokens are longer than the 32 bytes of others, and clients may not count
+    /// on any length (docs/apns.md 3.1).
     private mutating func makeToken() -> String {
         (0..<10).map { _ in
             let word = String(random.next(), radix: 16)
@@ -150,7 +150,7 @@ extension SimulatorState {
     }
 }
 
-/// What an activity begins with, whoever starts it.
+/// The initial state of an activity, started by a push or by its app.
 struct ActivityStart: Sendable {
     var bundleID: String
     var attributesType: String

@@ -1,4 +1,4 @@
-/// A rule: what happens to which requests, and how often.
+/// A rule: an effect, the requests it is for, and how often.
 struct Fault: Sendable, Hashable {
     /// For people and the journal; unique among the faults of a simulator.
     var name: String

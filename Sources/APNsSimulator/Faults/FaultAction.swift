@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import HTTP2
 
-/// What a fault does with a request that matches, or with a connection.
+/// The effect of a fault on a request that matches, or on a connection.
 enum FaultAction: Sendable, Hashable {
     /// The names of files and control API.
     enum Name: String, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// Which requests a fault is about. What is `nil` matches everything.
+/// The requests that a fault is about. A member that is `nil` matches everything.
 struct FaultMatch: Sendable, Hashable {
     var operation: Route.Operation?
     var method: String?
@@ -13,7 +13,7 @@ struct FaultMatch: Sendable, Hashable {
     var channelID: String?
     /// Of the requests that match all the above, only this one: 1 is the first.
     var nth: Int?
-    /// Of those, every so manieth.
+    /// Of those, every n-th.
     var every: Int?
     /// Of those, each with this probability.
     var rate: Double?

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// What faults do to APNs itself.
+/// Faults that concern APNs itself.
 extension SimulatorState {
     /// Changes APNs before the request that met the fault is processed.
     mutating func prepare(for action: FaultAction, _ request: SimulatorRequest) {
@@ -30,7 +30,7 @@ extension SimulatorState {
         return answer
     }
 
-    /// Gives an answer in APNs' place what APNs' own would have: what was asked for, and the id.
+    /// Gives an answer in APNs' place the members that APNs' own would have: the route and the ID.
     mutating func standIn(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         complete(&answer, to: request)

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// What was counted since the start, or since the counters were cleared.
+/// Counters since the start, or since they were cleared.
 struct Counters: Sendable {
     struct Key: Hashable, Sendable {
         var environment: APNsEnvironment

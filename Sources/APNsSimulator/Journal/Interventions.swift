@@ -1,4 +1,4 @@
-/// What a test put between APNs and its client: rules in the order they were made; the first that matches acts.
+/// Interventions of a test between APNs and its client: rules in the order they were made; the first that matches acts.
 struct Interventions: Sendable {
     enum Action: Sendable {
         /// In place of APNs' own answer: channels and messages do not change.

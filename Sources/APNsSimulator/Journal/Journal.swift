@@ -1,12 +1,12 @@
-/// The newest requests, and whoever waits for some to come.
+/// The newest requests, and the callers that wait for more.
 struct Journal: Sendable {
-    /// Somebody waiting until `count` entries that match have been seen.
+    /// A caller that waits until `count` entries that match have been seen.
     struct Waiter: Sendable {
         var id: Int
         var count: Int
         var matches: @Sendable (JournalEntry) -> Bool
         var found: [JournalEntry]
-        /// Yields what was found, once it suffices; finishes without, when nothing more will come.
+        /// Yields the entries, once they suffice; finishes without, when no more will come.
         var continuation: AsyncStream<[JournalEntry]>.Continuation
     }
 
@@ -20,7 +20,7 @@ struct Journal: Sendable {
     private var lastWaiter = 0
     private var isClosed = false
 
-    /// - Parameter capacity: entries kept; 0 keeps none (those who wait are served all the same).
+    /// - Parameter capacity: entries kept; 0 keeps none (callers that wait are served all the same).
     init(capacity: Int) { ring = Ring(capacity: capacity) }
 
     var entries: [JournalEntry] { ring.elements.map(\.entry) }
@@ -32,7 +32,7 @@ struct Journal: Sendable {
 
     /// Adds an entry, numbering it.
     ///
-    /// - Returns: the waiters it completed, to be resumed with what they found once no lock is held.
+    /// - Returns: the waiters it completed, to be resumed with their entries once no lock is held.
     mutating func record(_ entry: JournalEntry) -> [Waiter] {
         recorded += 1
         var entry = entry
@@ -55,7 +55,7 @@ struct Journal: Sendable {
 
     /// Begins a wait.
     ///
-    /// - Returns: what was found, when the entries kept suffice: nothing is waited for then.
+    /// - Returns: the entries, when those that are kept suffice: the caller does not wait then.
     mutating func wait(_ waiter: Waiter) -> [JournalEntry]? {
         var waiter = waiter
         waiter.found = entries.filter(waiter.matches)

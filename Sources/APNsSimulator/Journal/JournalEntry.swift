@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One request, and what became of it.
+/// One request with its answer.
 package struct JournalEntry: Sendable, Hashable {
     /// Whether the verdict reached the client.
     package enum Fate: String, Sendable, Hashable, CaseIterable {
@@ -20,7 +20,7 @@ package struct JournalEntry: Sendable, Hashable {
     package var time: Date
     /// As it came, its token included.
     package var request: SimulatorRequest
-    /// What was asked for; `nil` when path or method were none of APNs'.
+    /// The route; `nil` when path or method were none of APNs'.
     package var operation: Route.Operation?
     /// The verdict's status; 0 when there was none.
     package var status: Int

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// Which entries of the journal somebody asks for. What is `nil` matches everything.
+/// The entries of the journal that are asked for. A member that is `nil` matches everything.
 struct JournalFilter: Sendable, Hashable {
     /// The names of the query's parameters.
     static let names = [

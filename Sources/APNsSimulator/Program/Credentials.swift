@@ -9,7 +9,7 @@ struct Credentials {
 
     /// PEM: the server's certificate.
     let certificate: String
-    /// PEM: a certificate of the same key for a name nobody asks for.
+    /// PEM: a certificate of the same key for a name that no client asks for.
     let otherCertificate: String
     /// PEM: its key.
     let serverKey: String

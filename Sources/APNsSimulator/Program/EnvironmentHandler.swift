@@ -6,13 +6,13 @@ internal import JSONSyntax
 /// hosts by name gets that host's environment and service, whatever the port.
 struct EnvironmentHandler: HTTP2ServerHandler {
     let environment: APNsEnvironment
-    let exchange: Exchange
+    let core: SimulatorCore
     let connections: Connections
 
     func opened(_ connection: HTTP2ServerConnection) {
         let place = place(of: connection)
         connections.insert(connection, place.environment)
-        exchange.change { memory, _ in
+        core.change { memory, _ in
             memory.counters.connectionsOpened += 1
             memory.apns.opened(connection: connection.id)
         }
@@ -20,7 +20,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
 
     func closed(_ connection: HTTP2ServerConnection) {
         connections.remove(connection)
-        exchange.change { memory, _ in
+        core.change { memory, _ in
             memory.counters.connectionsClosed += 1
             memory.apns.closed(connection: connection.id)
         }
@@ -32,7 +32,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
             environment: place.environment, service: place.service, connection: stream.connection.id,
             method: request.method, path: request.path, headers: request.headers.map { .init($0.name, $0.value) },
             body: request.body, bodyIsCut: request.bodyTooLarge)
-        exchange.receive(request) { steps in
+        core.receive(request) { steps in
             for step in steps { perform(step, on: stream) }
         }
     }
@@ -40,7 +40,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
     /// Whether a connection fails before it is one.
     func admission(serverName: String?) -> HTTP2Admission {
         let environment = serverName.flatMap(HostService.named)?.environment ?? environment
-        return exchange.change { memory, _ in
+        return core.change { memory, _ in
             guard let failure = memory.faults.claim(connectionTo: environment) else { return .serve }
             memory.counters.connectionsFailed += 1
             return failure == .handshake ? .close : .otherIdentity

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// What is done about a request: to its stream, to its connection, to others.
+/// The reaction to a request: on its stream, its connection, and others.
 struct Reaction: Sendable {
     enum Step: Sendable {
         case respond(SimulatorAnswer)
@@ -28,14 +28,14 @@ struct Reaction: Sendable {
 
     private init() {}
 
-    /// The answer, and what follows from it.
+    /// The answer, with its effects.
     init(_ answer: SimulatorAnswer) {
         steps.reserveCapacity(answer.effects.count + 1)
         for effect in answer.effects { steps.append(.effect(effect)) }
         steps.append(.respond(answer))
     }
 
-    /// What a fault makes of an answer that was worked out; `nil` when the fault prevented it.
+    /// An answer as a fault changes it; `nil` when the fault prevented it.
     init(_ answer: SimulatorAnswer?, _ action: FaultAction, environment: APNsEnvironment) {
         self.init()
         if let answer { self = Reaction(answer) } else { fate = .unprocessed }

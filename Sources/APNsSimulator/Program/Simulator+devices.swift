@@ -14,7 +14,7 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     package let bundleID: String
     /// The Swift type of its attributes.
     package let attributesType: String
-    /// What it is now.
+    /// Its present state.
     package let state: State
     /// JSON, byte for byte as it was sent.
     package let contentState: [UInt8]
@@ -40,7 +40,7 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Virtual phones, for tests and demos. What the control API does over HTTP, in process.
+/// Virtual phones, for tests and demos: the control API's calls, in process.
 extension Simulator {
     /// Makes a device with some apps.
     ///
@@ -86,21 +86,21 @@ extension Simulator {
         }
     }
 
-    /// Takes a device offline, or brings it back, when it gets what APNs kept.
+    /// Takes a device offline, or brings it back, when it gets the messages that APNs kept.
     package func setOnline(_ isOnline: Bool, device id: String) {
-        _ = exchange?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
+        _ = core?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
     }
 
-    /// What a device's lock screen shows now; empty when there is no such device.
+    /// The content of a device's lock screen now; empty when there is no such device.
     package func lockScreen(of id: String) -> [ShownActivity] {
-        exchange?.change { memory, now in
+        core?.change { memory, now in
             (memory.apns.devices.byID[id]?.lockScreen(at: now) ?? []).map { ShownActivity($0, at: now) }
         } ?? []
     }
 
     /// Every lock screen, by device.
     package func lockScreens() -> [(device: String, activities: [ShownActivity])] {
-        exchange?.change { memory, now in
+        core?.change { memory, now in
             memory.apns.devices.sorted.map { device in
                 (device.id, device.lockScreen(at: now).map { ShownActivity($0, at: now) })
             }
@@ -114,9 +114,9 @@ extension Simulator {
             let task = Task {
                 await started.wait()
                 var version = -1
-                while !Task.isCancelled, addresses != nil, let exchange {
-                    _ = await exchange.lockScreens(after: version, within: nil)
-                    version = exchange.change { memory, _ in memory.apns.devices.version }
+                while !Task.isCancelled, addresses != nil, let core {
+                    _ = await core.lockScreens(after: version, within: nil)
+                    version = core.change { memory, _ in memory.apns.devices.version }
                     continuation.yield(lockScreens())
                 }
                 continuation.finish()
@@ -133,14 +133,14 @@ extension Simulator {
     package func lockScreen(
         of id: String, where isWanted: @Sendable ([ShownActivity]) -> Bool
     ) async throws -> [ShownActivity] {
-        guard let exchange else { throw Self.notStarted }
+        guard let core else { throw Self.notStarted }
         while true {
             try Task.checkCancellation()
-            let version = exchange.change { memory, _ in memory.apns.devices.version }
+            let version = core.change { memory, _ in memory.apns.devices.version }
             let shown = lockScreen(of: id)
             if isWanted(shown) { return shown }
             guard addresses != nil else { throw CancellationError() }
-            _ = await exchange.lockScreens(after: version, within: nil)
+            _ = await core.lockScreens(after: version, within: nil)
         }
     }
 
@@ -173,10 +173,10 @@ extension Simulator {
     private static let notStarted = SimulatorError("The simulator was not started: start it first.")
 
     private func changeDevices<Result: Sendable>(
-        _ body: @Sendable (inout Exchange.Memory, Date) throws(SimulatorError) -> Result
+        _ body: @Sendable (inout SimulatorCore.Memory, Date) throws(SimulatorError) -> Result
     ) throws(SimulatorError) -> Result {
-        guard let exchange else { throw Self.notStarted }
-        let result = exchange.change { memory, now in
+        guard let core else { throw Self.notStarted }
+        let result = core.change { memory, now in
             Swift.Result { () throws(SimulatorError) in try body(&memory, now) }
         }
         return try result.get()

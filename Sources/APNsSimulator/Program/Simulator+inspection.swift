@@ -2,7 +2,7 @@ package import APNsWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// What a test sees of a simulator, also after it stopped. Before the start there is nothing to see.
+/// A simulator's state for tests, also after it stopped. Before the start there is none.
 extension Simulator {
     /// Where it listens; `nil` unless it runs.
     package var addresses: SimulatorAddresses? {
@@ -14,7 +14,7 @@ extension Simulator {
     /// The newest requests, oldest first, at most `SimulatorOptions.journalCapacity`.
     package func journal() -> [JournalEntry] { look { $0.journal.entries } ?? [] }
 
-    /// Forgets the requests so far. Those who wait for some keep what they have found.
+    /// Forgets the requests so far. Callers that wait for some keep what they have found.
     package func clearJournal() { look { $0.journal.removeAll() } }
 
     /// The app's channels in the order they were created. The bundle ID matches without regard to case.
@@ -22,11 +22,11 @@ extension Simulator {
         look { $0.apns.channels(of: bundleID, in: environment) } ?? []
     }
 
-    /// What a device that comes online now would be given.
+    /// The stored message for a device that comes online now.
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment
     ) -> StoredMessage? {
-        exchange?.change { memory, now in
+        core?.change { memory, now in
             memory.apns.storedMessage(on: channelID, of: bundleID, in: environment, now: now)
         } ?? nil
     }
@@ -51,17 +51,17 @@ extension Simulator {
     }
 
     @discardableResult
-    func look<Result: Sendable>(_ body: @Sendable (inout Exchange.Memory) -> Result) -> Result? {
-        exchange?.change { memory, _ in body(&memory) }
+    func look<Result: Sendable>(_ body: @Sendable (inout SimulatorCore.Memory) -> Result) -> Result? {
+        core?.change { memory, _ in body(&memory) }
     }
 
     /// `nil` before the start.
-    var exchange: Exchange? {
+    var core: SimulatorCore? {
         running.withLock { phase in
             switch phase {
             case .idle, .starting: nil
-            case .running(let exchange, _, _): exchange
-            case .stopped(let exchange): exchange
+            case .running(let core, _, _): core
+            case .stopped(let core): core
             }
         }
     }

@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import Synchronization
 
-/// What a test does to a running simulator's answers. Rules act in the order they were made; the first that matches
-/// a request is the one that counts.
+/// Changes of a running simulator's answers by a test. Rules act in the order they were made; the first that matches a
+/// request is the one that counts.
 extension Simulator {
     /// Withholds the answers of all matching requests until the hold is released. The requests are processed.
     package func hold(where matches: @escaping @Sendable (SimulatorRequest) -> Bool = { _ in true }) -> Hold {

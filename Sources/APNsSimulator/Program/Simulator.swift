@@ -26,12 +26,12 @@ package final class Simulator: Service {
     enum Phase: Sendable {
         case idle
         case starting
-        case running(Exchange, Servers, SimulatorAddresses)
-        /// What it saw can still be looked at.
-        case stopped(Exchange?)
+        case running(SimulatorCore, Servers, SimulatorAddresses)
+        /// Its journal can still be read.
+        case stopped(SimulatorCore?)
     }
 
-    /// What listens.
+    /// The listeners.
     struct Servers: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
@@ -73,11 +73,11 @@ package final class Simulator: Service {
     /// Stops listening, closes the connections. Answers still withheld are never given.
     package func stop() async {
         let servers = running.withLock { phase -> Servers? in
-            guard case .running(let exchange, let servers, _) = phase else {
+            guard case .running(let core, let servers, _) = phase else {
                 if case .idle = phase { phase = .stopped(nil) }
                 return nil
             }
-            phase = .stopped(exchange)
+            phase = .stopped(core)
             return servers
         }
         await servers?.stop()
@@ -109,21 +109,21 @@ package final class Simulator: Service {
         let folder = try Folder(options.directory)
         let credentials = try Credentials(
             in: folder, teams: options.teams, scopes: options.keyScopes, now: options.now())
-        let exchange = try prepare(credentials)
+        let core = try prepare(credentials)
 
         var servers = Servers()
         if let path = options.stateFile {
-            servers.keeper = try StateKeeper(exchange, path: path, logger: logger)
+            servers.keeper = try StateKeeper(core, path: path, logger: logger)
         }
         do {
             let connections = Connections()
             for environment in APNsEnvironment.allCases {
                 let port = options.port == 0 ? 0 : options.port + servers.apns.count
-                servers.apns.append(try await serve(environment, port: port, credentials, exchange, connections))
+                servers.apns.append(try await serve(environment, port: port, credentials, core, connections))
             }
             if let port = options.controlPort {
                 servers.control = try await ControlServer.start(
-                    ControlRouter(exchange: exchange), host: options.controlHost, port: port)
+                    ControlRouter(core: core), host: options.controlHost, port: port)
             }
         } catch {
             await servers.stop()
@@ -137,35 +137,35 @@ package final class Simulator: Service {
                 SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
             })
         servers.keeper?.start()
-        running.withLock { $0 = .running(exchange, servers, addresses) }
+        running.withLock { $0 = .running(core, servers, addresses) }
         started.fire()
         return addresses
     }
 
     /// APNs as it is before its first request.
-    private func prepare(_ credentials: Credentials) throws(SimulatorError) -> Exchange {
+    private func prepare(_ credentials: Credentials) throws(SimulatorError) -> SimulatorCore {
         var state = SimulatorState(
             keys: credentials.providerKeys, channelLimit: options.channelLimit, seed: options.seed)
         state.quirks = options.quirks
-        let exchange = Exchange(
+        let core = SimulatorCore(
             state, journalCapacity: options.journalCapacity, seed: options.seed, now: options.now, logger: logger)
         if let path = options.faultFile {
             let file = try FaultFile(path: path)
-            let failure = exchange.change { memory, _ in memory.faults.add(file) }
+            let failure = core.change { memory, _ in memory.faults.add(file) }
             if let failure { throw failure }
         }
-        return exchange
+        return core
     }
 
     private func serve(
-        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials, _ exchange: Exchange,
+        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials, _ core: SimulatorCore,
         _ connections: Connections
     ) async throws -> HTTP2Server {
         var configuration = HTTP2ServerConfiguration(
             host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
             privateKey: .bytes(Array(credentials.serverKey.utf8)))
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
-        // Beyond every documented limit, so that what is too large is refused in APNs' words.
+        // Beyond every documented limit, so that a request that is too large is refused in APNs' words.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
         // Answers come at once, or are withheld by a test that has ended: nothing is worth a long wait.
         configuration.drainTimeout = .milliseconds(250)
@@ -173,7 +173,7 @@ package final class Simulator: Service {
         configuration.maximumConnections = Self.maximumConnections
         // As Apple's hosts do (docs/apns.md 1.1): a client must put up with it.
         configuration.asksForClientCertificate = true
-        let handler = EnvironmentHandler(environment: environment, exchange: exchange, connections: connections)
+        let handler = EnvironmentHandler(environment: environment, core: core, connections: connections)
         configuration.admission = { handler.admission(serverName: $0) }
         configuration.otherIdentity = (
             .bytes(Array(credentials.otherCertificate.utf8)), .bytes(Array(credentials.serverKey.utf8))

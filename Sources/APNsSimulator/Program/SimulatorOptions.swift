@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// What a simulator is started with.
+/// The options of a simulator.
 package struct SimulatorOptions: Sendable {
     /// Address or name to listen on.
     package var host = "127.0.0.1"
@@ -11,7 +11,7 @@ package struct SimulatorOptions: Sendable {
     package var directory: String
     /// Named behaviours.
     package var quirks = Quirks()
-    /// What management paths do with capitals in a bundle ID: the quirk of that name.
+    /// How management paths treat capitals in a bundle ID: the quirk of that name.
     package var capitals: CapitalsRule {
         get { quirks.capitals }
         set { quirks.capitals = newValue }
@@ -20,7 +20,7 @@ package struct SimulatorOptions: Sendable {
     package var channelLimit = APNsLimits.channels
     /// Which teams the keys in `directory` belong to.
     package var teams = KeyTeams()
-    /// What the keys in `directory` are bound to, by key ID; a key that is not named is bound to nothing.
+    /// The scopes of the keys in `directory`, by key ID; a key that is not named has none.
     package var keyScopes: [String: KeyScope] = [:]
     /// A file of faults to begin with.
     package var faultFile: String?

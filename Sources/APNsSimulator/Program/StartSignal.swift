@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that happens once, and those who wait for it.
+/// Something that happens once, and the callers that wait for it.
 final class StartSignal: Sendable {
     private struct State {
         var isFired = false

@@ -1,8 +1,8 @@
-/// Those who wait for a change of some lock screen.
+/// The callers that wait for a change of a lock screen.
 struct Watchers: Sendable {
     private var continuations: [Int: AsyncStream<Never>.Continuation] = [:]
     private var made = 0
-    /// Nobody needs to wait any more.
+    /// No caller needs to wait any more.
     private(set) var isClosed = false
 
     mutating func add(_ continuation: AsyncStream<Never>.Continuation) -> Int {
@@ -13,7 +13,7 @@ struct Watchers: Sendable {
 
     mutating func remove(_ id: Int) { continuations[id] = nil }
 
-    /// The simulator stops: those who come later do not wait either.
+    /// The simulator stops: later callers do not wait either.
     mutating func close() -> [AsyncStream<Never>.Continuation] {
         isClosed = true
         return take()

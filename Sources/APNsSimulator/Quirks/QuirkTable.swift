@@ -2,9 +2,9 @@
 package struct Quirk: Sendable {
     /// As in `--quirk name=value`.
     package let name: String
-    /// What it is about, in one line.
+    /// Its summary, in one line.
     package let summary: String
-    /// Who says so: docs/conformance.md lists most sources.
+    /// The source: docs/conformance.md lists most of them.
     package let source: String
     /// All values, the default first.
     package let values: [String]
@@ -58,10 +58,10 @@ extension Quirks {
             "documented and observed: zero; a blog and an early note of FirepowerApp: nonzero"),
         Quirk(
             "past-expiration", \.pastExpiration, "apns-expiration gone by, on a channel that stores",
-            "undocumented; nobody looked"),
+            "undocumented; not observed"),
         Quirk(
             "request-id-capitals", \.requestIDCapitals, "apns-request-id or apns-id with uppercase digits",
-            "documented: lowercase; nobody looked"),
+            "documented: lowercase; not observed"),
         Quirk(
             "service-unavailable", \.unavailableSpelling, "how the reason of a 503 is spelled",
             "documented both ways, on two pages"),
@@ -80,11 +80,11 @@ extension Quirks {
             "how far APNs looks into aps: strict refuses what a device would drop, lenient does not",
             "undocumented; strict shows faults where they are made"),
         Quirk(
-            "unknown-device", \.unknownDevice, "a push to a device token nobody made: 400 BadDeviceToken, or accepted",
+            "unknown-device", \.unknownDevice, "a push to an unknown device token: 400 BadDeviceToken, or accepted",
             "documented: refused; accepted serves load tests"),
         Quirk(
             "timestamp-tie", \.timestampTie, "an update with the timestamp of the one before, on the device",
-            "inferred; nobody looked"),
+            "inferred; not observed"),
         Quirk(
             "stored-on-subscribe", \.storedOnSubscribe, "a device that subscribes gets the stored message",
             "undocumented; off obliges a start to carry the current state"),
@@ -98,7 +98,7 @@ extension Quirks {
         Self.table.first { $0.name == name }.map { $0.read(self) }
     }
 
-    /// - Throws: a line that lists what there is, for a name or value that is not there.
+    /// - Throws: a line that lists the names or values, for one that is unknown.
     package mutating func set(_ name: String, to value: String) throws(SimulatorError) {
         guard let quirk = Self.table.first(where: { $0.name == name }) else {
             let names = Self.table.map(\.name).joined(separator: ", ")

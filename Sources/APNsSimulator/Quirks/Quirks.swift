@@ -1,7 +1,7 @@
 internal import APNsWire
 
 /// How APNs behaves where its documentation, observation and inference differ, or where it says nothing: one value per
-/// quirk. The defaults are what was seen live; where nobody looked, the stricter reading.
+/// quirk. The defaults are the behaviour seen live; where it was not observed, the stricter reading.
 ///
 /// `table` names them for the command line and the control API, each with its source.
 package struct Quirks: Sendable, Hashable {

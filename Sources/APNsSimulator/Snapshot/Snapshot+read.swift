@@ -2,9 +2,9 @@ internal import APNsWire
 internal import FoundationEssentials
 
 extension Snapshot {
-    /// Puts what a text remembers into a state that has nothing yet.
+    /// Reads a text into an empty state.
     ///
-    /// - Throws: where the text is not what `text(of:)` writes.
+    /// - Throws: where the text is none that `text(of:)` writes.
     static func restore(_ text: [UInt8], into state: inout SimulatorState, at place: String) throws(SimulatorError) {
         guard let value = JSONValue(parsing: text) else {
             throw SimulatorError("\(place) is not JSON: remove it to begin anew, or name another file with --state.")

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What a restart must not forget, as one JSON text: apps, channels, stored messages, phones. Not the journal, faults,
+/// The state that a restart keeps, as one JSON text: apps, channels, stored messages, phones. Not the journal, faults,
 /// quirks and connections: those belong to a run.
 enum Snapshot {
     /// Raised when an older simulator could not read the text.

@@ -6,7 +6,7 @@ internal import Synchronization
 final class StateKeeper: Sendable {
     private static let pause = Duration.seconds(1)
 
-    private let exchange: Exchange
+    private let core: SimulatorCore
     private let path: String
     private let logger: Logger
     private let written = Mutex(0)
@@ -14,13 +14,13 @@ final class StateKeeper: Sendable {
 
     /// - Parameter path: of the file; its folder is made.
     /// - Throws: when the file is there and cannot be read, or is not ours; nothing is overwritten then.
-    init(_ exchange: Exchange, path: String, logger: Logger) throws(SimulatorError) {
-        self.exchange = exchange
+    init(_ core: SimulatorCore, path: String, logger: Logger) throws(SimulatorError) {
+        self.core = core
         self.path = path
         self.logger = logger
         let folder = try Folder(Self.folder(of: path))
         if let text = try folder.read(Self.name(of: path)) {
-            let failure = exchange.change { memory, _ -> SimulatorError? in
+            let failure = core.change { memory, _ -> SimulatorError? in
                 do throws(SimulatorError) {
                     try Snapshot.restore(Array(text.utf8), into: &memory.apns, at: path)
                     return nil
@@ -53,8 +53,8 @@ final class StateKeeper: Sendable {
     /// Replaces the file, if the state changed since it was written.
     private func write() {
         let written = written.withLock { $0 }
-        // Only copied when it is needed: what is copied must be copied again by the next change.
-        let state = exchange.change { memory, _ in memory.apns.revision == written ? nil : memory.apns }
+        // Copied only when it is needed: the next change has to copy it again.
+        let state = core.change { memory, _ in memory.apns.revision == written ? nil : memory.apns }
         guard let state else { return }
         do throws(SimulatorError) {
             let text = String(decoding: Snapshot.text(of: state), as: UTF8.self)

@@ -1,4 +1,4 @@
-/// What APNs does to a connection beside answering its requests.
+/// Effects of APNs on a connection besides its answers.
 enum ConnectionEffect: Sendable, Hashable {
     /// SETTINGS_MAX_CONCURRENT_STREAMS.
     case maximumStreams(Int)

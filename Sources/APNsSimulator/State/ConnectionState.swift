@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What APNs remembers of one connection (docs/apns.md sections 5 and 6).
+/// APNs' state of one connection (docs/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
     /// Streams of a connection that has not shown a token yet.
     static let unprovenStreams = 1

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// What Apple serves under a host name: the simulator's ports serve everything, its names only theirs.
+/// The services of Apple's host names: the simulator's ports serve everything, its names only theirs.
 package enum HostService: String, Sendable, Hashable {
     /// No name of Apple's was asked for.
     case all

@@ -2,7 +2,7 @@
 struct Ring<Element> {
     let capacity: Int
     private var storage: [Element?] = []
-    /// The oldest element; what lies before it is `nil`.
+    /// The oldest element; earlier ones are `nil`.
     private var start = 0
 
     /// - Parameter capacity: 0 keeps nothing.

@@ -1,6 +1,7 @@
 internal import APNsWire
 
-/// What a method and a path ask for (docs/apns.md 1.2, 2.1 and 3.1). Every route is served in both environments.
+/// The operation that a method and a path name (docs/apns.md 1.2, 2.1 and 3.1). Every route is served in both
+/// environments.
 package struct Route: Hashable, Sendable {
     /// The names are those of the control API, too.
     package enum Operation: String, Hashable, Sendable, CaseIterable {
@@ -91,7 +92,7 @@ package struct Route: Hashable, Sendable {
 }
 
 extension String {
-    /// What stands between a prefix and a suffix; `nil` without them. Bytes are compared, no characters.
+    /// The text between a prefix and a suffix; `nil` without them. Bytes are compared, no characters.
     fileprivate func part(between prefix: StaticString, and suffix: StaticString) -> Substring? {
         let text = utf8
         let outer = prefix.utf8CodeUnitCount + suffix.utf8CodeUnitCount

@@ -1,7 +1,7 @@
 package import APNsWire
 internal import JSONSyntax
 
-/// What the simulator says to a request.
+/// The simulator's answer to a request.
 package struct SimulatorAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
@@ -14,9 +14,9 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// The request carried a token APNs accepts: from here on the connection may have many streams
     /// (docs/apns.md section 6).
     package var tokenAccepted: Bool
-    /// What was asked for; `nil` when path or method were none of APNs'.
+    /// The route; `nil` when path or method were none of APNs'.
     package internal(set) var operation: Route.Operation?
-    /// What else happens to the connection.
+    /// The effect on the connection.
     var effects: [ConnectionEffect] = []
 
     /// An answer in its parts; the request's id is added before it goes out.

@@ -18,7 +18,7 @@ package struct SimulatorRequest: Sendable, Hashable {
 
     /// Which of Apple's two worlds the port stands for.
     package var environment: APNsEnvironment
-    /// What is served under the name the client asked for.
+    /// The services under the host name that the client used.
     package var service: HostService
     /// The HTTP/2 connection it came on; unique within the process.
     package var connection: Int

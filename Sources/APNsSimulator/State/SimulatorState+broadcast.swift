@@ -5,7 +5,7 @@ internal import FoundationEssentials
 extension SimulatorState {
     /// Broadcast. Checked in this order: the channel, the headers (`BroadcastHeaders`), the body (`BroadcastBody`).
     ///
-    /// 200 carries `apns-unique-id` in both environments (C11), also when nobody listens.
+    /// 200 carries `apns-unique-id` in both environments (C11), also when no device listens.
     mutating func broadcast(
         _ request: SimulatorRequest, in app: AppKey, postponing: Bool, now: Date
     ) throws(Refusal) -> SimulatorAnswer {

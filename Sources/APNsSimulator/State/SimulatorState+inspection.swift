@@ -1,14 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What a test may look at and turn, which APNs' own protocol does not show.
+/// State that tests may read and change, and that APNs' own protocol does not show.
 extension SimulatorState {
     /// The app's channels in the order they were created. The bundle ID matches without regard to case.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
         apps[AppKey(name: bundleID.lowercased(), environment: environment)]?.sorted ?? []
     }
 
-    /// What a device that comes online at `now` would be given; `nil` when nothing is stored or it has expired.
+    /// The stored message for a device that comes online at `now`; `nil` when none is stored or it has expired.
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment, now: Date
     ) -> StoredMessage? {

@@ -56,8 +56,8 @@ extension SimulatorState {
 
     /// The channel a request's `apns-channel-id` names.
     ///
-    /// - Throws: `MissingChannelId`; `BadChannelId` for what is not base64 or was never issued for this app in this
-    ///   environment; `ChannelNotRegistered` for a deleted one.
+    /// - Throws: `MissingChannelId`; `BadChannelId` for an ID that is not base64 or was never issued for this app in
+    ///   this environment; `ChannelNotRegistered` for a deleted one.
     func channel(namedBy request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatedChannel {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// All APNs knows of its channels and devices, and what it says to a request: a pure value, without sockets and clocks.
+/// APNs' channels and devices, and its answers to requests: a pure value, without sockets and clocks.
 package struct SimulatorState: Sendable {
     /// Named behaviours; may change at any time.
     package var quirks: Quirks
@@ -66,7 +66,7 @@ package struct SimulatorState: Sendable {
     ///    environment: 403 `TopicMismatch`
     /// 9. capitals on a management path, when refused: 403 `TopicMismatch`
     /// 10. capability: 400 `BroadcastFeatureNotEnabled`
-    /// 11. `apns-request-id`, and `apns-id` if somebody sends it: 400 `BadMessageId`
+    /// 11. `apns-request-id`, and `apns-id` if it is sent: 400 `BadMessageId`
     /// 12. the operation's other headers, then the channel, then the body: see each operation
     ///
     /// Every answer carries `apns-request-id`, that to a device's path `apns-id`: the request's own if it is well

@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// What a provider key is bound to (docs/apns.md section 5): nothing, as all keys were until 2025; one environment; one
+/// The scope of a provider key (docs/apns.md section 5): nothing, as all keys were until 2025; one environment; one
 /// environment and some topics.
 package struct KeyScope: Sendable, Hashable {
     /// `nil`: both.

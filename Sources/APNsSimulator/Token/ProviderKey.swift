@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// The public half of a provider key: who may speak for a team.
+/// The public half of a provider key, and the team whose tokens it signs.
 package struct ProviderKey: Sendable {
     /// The `kid` of its tokens.
     package let keyID: String

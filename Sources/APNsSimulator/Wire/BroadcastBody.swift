@@ -25,7 +25,7 @@ enum BroadcastBody {
         }
     }
 
-    /// Whether Apple's keys of an update or an end are as documented; what a start has beside them is not looked at.
+    /// Whether Apple's keys of an update or an end are as documented; further keys of a start are not checked.
     static func isSound(_ aps: JSONObject) -> Bool {
         guard aps["timestamp"]?.integer != nil else { return false }
         switch aps["content-state"] {

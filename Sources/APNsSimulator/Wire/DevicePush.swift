@@ -13,7 +13,7 @@ enum DevicePush {
     /// Apple documents no reason for 3: the device drops such a push in silence. The quirk `payload` set to `lenient`
     /// leaves it to the devices.
     ///
-    /// - Parameter isStart: the push goes to a push-to-start token; `nil`: nobody knows the token.
+    /// - Parameter isStart: the push goes to a push-to-start token; `nil`: the token is unknown.
     static func check(
         _ body: [UInt8], isCut: Bool, isStart: Bool?, rule: Quirks.PayloadRule
     ) throws(Refusal) {

@@ -1,4 +1,4 @@
-/// Reads an object that people wrote: every mistake is told with its place, a member nobody knows is one.
+/// Reads an object that people wrote: every mistake is reported with its place, an unknown member too.
 struct JSONFields {
     /// Where the object stands: `faults[2].match`.
     let place: String

@@ -19,12 +19,12 @@ indirect enum JSONValue: Sendable, Hashable {
     /// Text that is JSON already, spliced in as it is.
     case raw([UInt8])
 
-    /// Deeper nesting is not read: recursion must stay bounded, whoever sends it.
+    /// Deeper nesting is not read: recursion must stay bounded for every client.
     static let maximumDepth = 512
 
     /// Reads a whole JSON text.
     ///
-    /// - Returns: `nil` for what is not JSON (RFC 8259, strictly), not UTF-8, nested too deep, or of more than
+    /// - Returns: `nil` for text that is not JSON (RFC 8259, strictly), not UTF-8, nested too deep, or of more than
     ///   `maximumValues`.
     init?(parsing text: [UInt8], maximumValues: Int = .max) {
         do throws(JSONFault) {
@@ -109,7 +109,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 
     static func integer(_ value: Int) -> Self { .number(String(value)) }
 
-    /// Seconds with milliseconds; what is no number in JSON is null.
+    /// Seconds with milliseconds; a value that is no number in JSON is null.
     static func seconds(_ value: Double) -> Self {
         guard value.isFinite, abs(value) < 1e15 else { return .null }
         return .number(String((value * 1_000).rounded() / 1_000))

@@ -1,4 +1,4 @@
-/// What was done; the same words are a Postgres type.
+/// The action of an entry; the same words are a Postgres type.
 package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case appRegistered = "app.registered"
     case appChanged = "app.changed"
@@ -26,7 +26,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case eventExpired = "event.expired"
     /// An event's start was asked for now, or to go on.
     case startRequested = "start.requested"
-    /// What of an event's start had not gone was stopped.
+    /// The part of an event's start that had not gone was stopped.
     case startStopped = "start.stopped"
     case keyCreated = "key.created"
     case keyRevoked = "key.revoked"

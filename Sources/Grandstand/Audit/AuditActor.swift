@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Who did something: a caller by its API key, an operator at the command line, or the server by itself.
+/// The author of a change: a caller by its API key, an operator at the command line, or the server by itself.
 package enum AuditActor: Sendable, Hashable {
     case key(id: UUID, name: String)
     case commandLine

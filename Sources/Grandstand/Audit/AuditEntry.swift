@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One line of the audit log: who did what, and what Apple said to it. Entries are only ever added.
+/// One line of the audit log: the actor, the action, and Apple's answer. Entries are only ever added.
 package struct AuditEntry: Sendable, Hashable {
     /// Rises with every entry.
     package var id: Int
@@ -32,7 +32,7 @@ package struct AuditEntry: Sendable, Hashable {
         self.answer = answer
     }
 
-    /// What it was done to; whatever does not apply is `nil`.
+    /// The objects of the action; those that do not apply are `nil`.
     package struct Subject: Sendable, Hashable {
         package var bundleID: BundleID?
         package var environment: APNsEnvironment?
@@ -57,7 +57,7 @@ package struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// What is kept of Apple's answer to a call.
+/// The parts of Apple's answer to a call that are kept.
 package struct APNsRecord: Sendable, Hashable {
     /// `nil`: no answer came.
     package var status: Int?
@@ -71,7 +71,7 @@ package struct APNsRecord: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// What `answer` says; accepted calls are kept with `status`.
+    /// The parts of `answer`; accepted calls are kept with `status`.
     package init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
         switch answer {
         case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)

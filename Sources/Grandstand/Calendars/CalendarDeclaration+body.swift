@@ -2,7 +2,7 @@ package import Calendars
 internal import FoundationEssentials
 
 extension CalendarDeclaration {
-    /// Reads the body of `PUT /v1/calendars/{name}`. What it says of events is tried out on one.
+    /// Reads the body of `PUT /v1/calendars/{name}`. Its part about events is checked on a sample event.
     ///
     /// - Parameters:
     ///   - networks: where `url` may lead; `nil`: that was looked at.

@@ -1,10 +1,10 @@
 package import Calendars
 package import FoundationEssentials
 
-/// What an organiser says of a calendar: how it is read, and which events its entries are.
+/// An organiser's declaration of a calendar: how it is read, and which events its entries become.
 package struct CalendarDeclaration: Sendable {
     package var format: CalendarReading.Format
-    /// Where the file is fetched; `nil`: it is only sent.
+    /// The URL that the file is fetched from; `nil`: it is only sent.
     package var url: WebhookURL?
     /// Seconds between two times that the server fetches it by itself.
     package var refreshEvery: Int?
@@ -21,7 +21,7 @@ package struct CalendarDeclaration: Sendable {
     package var common: EventDocument
     /// Its texts are templates.
     package var start: JSONValue?
-    /// Of an event that the templates make: whose it is.
+    /// The apps of an event that the templates make.
     package var audiences: [Audience]
     /// The whole as it was declared, without white space of its own.
     package var source: EventDocument
@@ -35,7 +35,7 @@ package struct CalendarDeclaration: Sendable {
     /// Seconds after which an event without an end is surely over, as far as a calendar goes.
     static let longestWithoutEnd: TimeInterval = 43_200
 
-    /// What the templates may take from one entry, all together. A start has 4 KB at most, a name less.
+    /// The bytes that the templates may take from one entry, all together. A start has 4 KB at most, a name less.
     static let maximumFilledBytes = 65_536
 
     /// Names that templates and columns may have besides those of the file.

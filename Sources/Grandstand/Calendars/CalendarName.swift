@@ -8,7 +8,7 @@ package struct CalendarName: RawRepresentable, Sendable, Hashable, CustomStringC
         self.rawValue = rawValue
     }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let rule = "A calendar's name is 1 to 64 of A-Z a-z 0-9 . _ : and -."
 
     package var description: String { rawValue }

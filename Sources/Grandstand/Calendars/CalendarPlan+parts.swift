@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension CalendarPlan {
-    /// What a calendar said of an entry when it was synced last.
+    /// An entry's document when it was synced last.
     package struct Synced: Sendable, Hashable {
         package var key: EventKey
         package var document: EventDocument
@@ -30,9 +30,9 @@ extension CalendarPlan {
         }
     }
 
-    /// What a file asks for.
+    /// The source of a sync.
     package struct Wish: Sendable {
-        /// `nil`: there is no file; what the last one lacked is cancelled.
+        /// `nil`: there is no file; events whose entries the last one lacked are cancelled.
         package var drafts: [CalendarDraft]?
         /// What of the file could not be read.
         package var problems: [CalendarProblem]
@@ -46,7 +46,7 @@ extension CalendarPlan {
         }
     }
 
-    /// What it is decided by.
+    /// The inputs of the decision.
     package struct Situation: Sendable {
         /// By UID.
         package var synced: [String: Synced]
@@ -116,7 +116,7 @@ package struct CalendarProblem: Sendable, Hashable {
     /// `nil`: it is about no single line.
     package var line: Int?
     package var detail: String
-    /// Whose entry it is; `nil`: nobody can tell, or of no single one.
+    /// The UID of its entry; `nil`: it is not known, or the fault is of no single entry.
     package var uid: String?
 
     package init(line: Int?, detail: String, uid: String?) {

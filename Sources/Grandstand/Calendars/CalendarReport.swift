@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What a calendar changes, or changed, and what that does to the apps' places.
+/// The changes of a sync, made or to be made, and their effect on the apps' places.
 package struct CalendarReport: Sendable {
     package var plan: CalendarPlan
     /// Of the apps and environments of the calendar, before and after.

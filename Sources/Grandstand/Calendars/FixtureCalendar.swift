@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct FixtureCalendar: Sendable {
     package var name: CalendarName
     package var declaration: CalendarDeclaration
-    /// What the key reached that declared it: the server's own syncs reach no further.
+    /// The reach of the key that declared it: the server's own syncs reach no further.
     package var reach: AppReach
     /// How its last sync went; `nil`: there was none.
     package var lastSync: LastSync?
@@ -35,7 +35,7 @@ package struct FixtureCalendar: Sendable {
         self.version = version
     }
 
-    /// What a sync came to, in numbers.
+    /// The result of a sync, in numbers.
     package struct LastSync: Sendable, Hashable {
         package var at: Date
         /// As the audit log names them.
@@ -94,7 +94,7 @@ extension FixtureCalendar: JSONWritable {
 /// The alarm `calendar-shrunk` while it stands: more than a third of a calendar's events to come vanished from it at once.
 package struct CalendarShrunk: Sendable, Hashable {
     package var calendar: String
-    /// Whose events its entries are: who does not reach all of them does not see the calendar.
+    /// The apps of its entries' events: a key that does not reach all of them does not see the calendar.
     package var apps: [BundleID]
     package var vanished: Int
     /// Events that were to come.
@@ -109,13 +109,13 @@ package struct CalendarShrunk: Sendable, Hashable {
         self.since = since
     }
 
-    /// What was found, without a full stop.
+    /// The finding, without a full stop.
     package var finding: String {
         "\(vanished) of \(future) events to come vanished from the calendar \(calendar) at \(RFC3339.text(since)); none "
             + "was cancelled"
     }
 
-    /// What to do about it, without a full stop.
+    /// The remedy, without a full stop.
     package var remedy: String {
         "look at the calendar's file and sync it again; `grandstand calendar sync \(calendar) --cancel-all` cancels what "
             + "vanished"

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What another machine's clock shows, by a steady clock of our own and the last looks at the other.
+/// An estimate of another machine's clock, from a steady clock of our own and recent samples of the other.
 ///
 /// The look with the shortest round trip says most. One that contradicts it says that the other clock was set, or that
 /// another machine answers now: what was known before counts no more.

@@ -3,13 +3,13 @@ package import FoundationEssentials
 /// One look at another machine's clock: what it said, and how our own clocks stood before it was asked and after it had
 /// answered. What it said was true at some moment in between.
 package struct ClockSample: Sendable, Hashable {
-    /// Of a clock that nobody sets: it only goes on.
+    /// By a monotonic clock.
     package var sentAt: Duration
     package var receivedAt: Duration
     /// Of this machine's wall clock.
     package var wallSentAt: Date
     package var wallReceivedAt: Date
-    /// What the other clock said.
+    /// The other clock's time.
     package var told: Date
 
     package init(
@@ -24,7 +24,7 @@ package struct ClockSample: Sendable, Hashable {
 
     package var roundTrip: Duration { receivedAt - sentAt }
 
-    /// What the other clock showed, in seconds since 1970, when the steady one stood at zero: within these.
+    /// The bounds of the other clock's time, in seconds since 1970, when the steady one stood at zero.
     var origins: ClosedRange<TimeInterval> {
         let told = told.timeIntervalSince1970
         return (told - receivedAt.inSeconds)...(told - min(sentAt, receivedAt).inSeconds)

@@ -15,8 +15,8 @@ package enum ClockStanding: Sendable, Hashable {
 
     /// - Parameters:
     ///   - lead: seconds the wall clock is ahead, within these: what is not certain does not count against it.
-    ///   - before: what it was at the last look; it becomes better only by a tenth of the bound, so that a clock close to
-    ///     a bound is told of once.
+    ///   - before: what it was at the last look; it becomes better only by a tenth of the bound, so that a clock close
+    ///     to a bound is reported once.
     package init(lead: ClosedRange<TimeInterval>, before: ClockStanding = .right) {
         let distance = lead.contains(0) ? 0 : min(abs(lead.lowerBound), abs(lead.upperBound))
         self =

@@ -33,10 +33,11 @@ package struct DeviceActivity: Sendable, Hashable {
     /// Whether an activity can be named so: what an event key accepts, ActivityKit's UUIDs among it.
     package static func isID(_ text: String) -> Bool { EventKey(rawValue: text) != nil }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let idRule = "An activity's ID is 1 to 128 of A-Z a-z 0-9 . _ : and -."
 
-    /// What is known when this is reported after `earlier`: a token or channel that is left out is as it was.
+    /// The activity after this report, where `earlier` was known before: a token or channel that is left out is as it
+    /// was.
     package func reported(after earlier: DeviceActivity) -> DeviceActivity {
         var merged = self
         merged.updateToken = updateToken ?? earlier.updateToken

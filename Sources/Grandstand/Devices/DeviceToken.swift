@@ -42,7 +42,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "…\(hex.suffix(6))" }
 
-    /// What a refusal tells the caller.
+    /// The rule, for refusals.
     package static let rule = "A token is an even number of hexadecimal digits, 1,024 at most."
 
     private static func digit(_ value: UInt8) -> UInt8 {

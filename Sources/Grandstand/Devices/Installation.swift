@@ -14,7 +14,7 @@ package struct InstallationID: Sendable, Hashable {
     }
 }
 
-/// What an app says of its installation: the whole state, so that a repeat changes nothing.
+/// The state of an installation as its app reports it, whole, so that a repeat changes nothing.
 package struct InstallationState: Sendable, Hashable {
     /// Rises with every change; requests of a phone arrive out of order. `nil`: the app does not count.
     package var sequence: Int?
@@ -49,11 +49,11 @@ package struct InstallationState: Sendable, Hashable {
     package static let maximumTopics = 200
     package static let maximumStartTokens = 20
 
-    /// Whether a push can start an activity there, of a type that it has a token for. What it follows is another matter.
+    /// Whether a push can start an activity there, of a type that it has a token for, whatever it follows.
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
 }
 
-/// What is known of an installation, as its own app is shown it.
+/// An installation as its own app may read it.
 package struct KnownInstallation: Sendable, Hashable {
     package var state: InstallationState
     /// Types of attributes whose start token APNs refused; it is used again when the app registers one again.

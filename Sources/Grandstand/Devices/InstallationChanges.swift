@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What registrations come to: rows that are new, that change and that go.
+/// The changes that registrations make: rows that are new, that change and that go.
 package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
     /// An installation took another's token: both are on one phone.
     package struct Takeover: Sendable, Hashable {
@@ -25,7 +25,8 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
     package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
     package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
     package internal(set) var takeovers: [Takeover] = []
-    /// Who is new or changed in what starts depend on, and can be started: a start under way may be for them.
+    /// Installations that are new, or changed in something that starts depend on, and that can be started: a start
+    /// under way may be for them.
     package internal(set) var followers: [(key: InstallationKey, record: Record)] = []
 
     init() {}

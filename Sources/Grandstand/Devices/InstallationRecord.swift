@@ -26,14 +26,14 @@ package struct RegisteredToken: Sendable, Hashable {
     }
 }
 
-/// What is known of an installation.
+/// An installation as the database has it.
 ///
-/// `Secret` is what is kept of its secret; two of them are compared in constant time.
+/// `Secret` is the stored form of its secret; two of them are compared in constant time.
 package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     /// The number of its row; `nil`: it has none yet.
     package var row: Int?
     package var secret: Secret
-    /// What its app says of it, without the start tokens.
+    /// Its state as its app reported it, without the start tokens.
     package var details: InstallationState
     /// By type of attributes.
     package var tokens: [String: RegisteredToken]

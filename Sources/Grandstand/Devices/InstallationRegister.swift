@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// Installations as they are known, and what the requests of their apps make of them, one after the other. Pure: it
-/// stands between loading and writing, for registrations that come together.
+/// Known installations, changed by the requests of their apps, one after the other. Pure: it stands between loading and
+/// writing, for registrations that come together.
 ///
-/// A start token is one installation's: who registers it takes it from whoever had it, in the same app and for the same
-/// type of attributes. Both are on one phone, which must not get a second card, so the new one counts as started wherever
-/// the old one does.
+/// A start token belongs to one installation: the one that registered it last, in the same app and for the same type of
+/// attributes. Both are on one phone, which must not get a second card, so the new one counts as started wherever the
+/// old one does.
 package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     package typealias Record = InstallationRecord<Secret>
 
@@ -19,12 +19,12 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     private let loaded: [InstallationKey: Record]
     private var records: [InstallationKey: Record]
     private var holders: [Place: InstallationKey] = [:]
-    /// Whom a token was taken from since it was loaded.
+    /// Installations that a token was taken from since it was loaded.
     private var losers: [Place: [InstallationKey]] = [:]
     private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
-    /// Who changed in what starts depend on.
+    /// Installations that changed in something that starts depend on.
     private var followers: Set<InstallationKey> = []
-    /// Who is not as loaded, or was not there.
+    /// Installations that are not as they were loaded, or were not there.
     package private(set) var changed: Set<InstallationKey> = []
 
     /// Seconds for which a repeat is not worth a write.
@@ -108,7 +108,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
         holders[place] = key
     }
 
-    /// What is to be written.
+    /// The changes that are to be written.
     package var changes: InstallationChanges<Secret> {
         var changes = InstallationChanges<Secret>()
         let names = changed.sorted { ($0.app, $0.id.uuidString) < ($1.app, $1.id.uuidString) }

@@ -1,11 +1,12 @@
 package import FoundationEssentials
 
-/// The time by which the leases of others end: it stands still while the database is away, for nobody can extend a lease or
-/// record an answer meanwhile. So whoever had time left before has as much when the database is back. Pure.
+/// The time by which the leases of others end: it stands still while the database is away, for no replica can extend a
+/// lease or record an answer meanwhile. So a lease that had time left before has as much when the database is back.
+/// Pure.
 package struct LeaseClock: Sendable {
     private var lastAnswer: Date?
     private var isAway = false
-    /// For how long it stood still, and until when that matters: a lease later, all are extended or over.
+    /// How long it stood still, and until when that matters: a lease later, all are extended or over.
     private var pause: (length: TimeInterval, until: Date)?
 
     package init() {}

@@ -1,5 +1,5 @@
-/// Finds what was written for somebody's language: the lookup of RFC 4647, section 3.4. `de-Latn-AT` is served by
-/// `de-Latn-AT`, `de-Latn` or `de`, the longest first; case does not matter, `_` counts as `-`.
+/// Finds the text for a person's language: the lookup of RFC 4647, section 3.4. `de-Latn-AT` is served by `de-Latn-AT`,
+/// `de-Latn` or `de`, the longest first; case does not matter, `_` counts as `-`.
 package struct LocaleLookup<Value: Sendable>: Sendable {
     private let byTag: [String: Value]
 

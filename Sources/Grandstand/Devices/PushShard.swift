@@ -5,7 +5,7 @@ package import FoundationEssentials
 package protocol PushShard: Sendable {
     associatedtype Member: Sendable, Hashable
 
-    /// What it is a shard of: a run of a start, a lane.
+    /// Its owner: a run of a start, or a lane.
     var owner: Int { get }
     var address: APNsAddress { get }
     var members: [Member] { get }
@@ -15,11 +15,11 @@ package protocol PushShard: Sendable {
     /// The number of the attempt that is to be made for a member.
     func attempt(for member: Member) -> Int
 
-    /// Makes members' requests; what they share is made once.
+    /// Makes members' requests; their common parts are made once.
     func requests() -> @Sendable (Member) -> DevicePush
 }
 
-/// What became of one push of a shard.
+/// The outcome of one push of a shard.
 package struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
     package var member: Member
     /// When the push was made.
@@ -34,15 +34,15 @@ package struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-/// Where shards come from, and what became of them is written down.
+/// The store that gives shards out and records their outcomes.
 package protocol ShardStore<Shard>: Sendable {
     associatedtype Shard: PushShard
 
-    /// Leases what is due in an environment, and takes the next shard of each.
+    /// Leases the owners that are due in an environment, and takes the next shard of each.
     func claim(_ claim: ShardClaim) async throws -> [Shard]
 
-    /// Records what became of a shard's pushes, prunes tokens by the answers, and gives the lease back. A lease that has
-    /// gone to another replica changes nothing.
+    /// Records the outcomes of a shard's pushes, prunes tokens by the answers, and gives the lease back. A lease that
+    /// has gone to another replica changes nothing.
     func settle(
         _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
     ) async throws
@@ -54,7 +54,7 @@ package protocol ShardStore<Shard>: Sendable {
     func nextDue(in environment: APNsEnvironment) async throws -> Date?
 }
 
-/// What a loop of shards asks for.
+/// The claim of a loop of shards.
 package struct ShardClaim: Sendable, Hashable {
     package var environment: APNsEnvironment
     package var replica: UUID
@@ -64,7 +64,7 @@ package struct ShardClaim: Sendable, Hashable {
     package var shardSize: Int
     package var at: Date
     package var leasedUntil: Date
-    /// Leases that ended by then are over. Earlier than `at` when nobody could extend one lately (`LeaseClock`).
+    /// Leases that ended by then are over. Earlier than `at` when leases could not be extended lately (`LeaseClock`).
     package var leasesOver: Date
     /// Owners whose shards the replica has: no other of its leases was ever handed on. `nil`: it does not say.
     package var holding: [Int]?

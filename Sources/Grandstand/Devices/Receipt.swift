@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a phone showed of an event, and when by its own clock.
+/// A state of an event that a phone showed, with the time by its own clock.
 package struct Receipt: Sendable, Hashable {
     package var eventKey: EventKey
     /// `aps.timestamp` of the message.

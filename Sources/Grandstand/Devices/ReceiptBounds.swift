@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// How much is kept and told of what phones say they showed. The key they have is every stranger's, so what it can make
-/// grow has bounds that a match does not reach.
+/// Limits of what is kept and reported of receipts. Their key ships in an app, so strangers have it, and what it can
+/// make grow has bounds that a match does not reach.
 package enum ReceiptBounds {
     /// Receipts that are kept of an installation about one event: more than a match has messages.
     package static let ofEvent = 2_000
     /// The same about all events, for as long as receipts are kept.
     package static let ofInstallation = 20_000
-    /// Messages of an event and app that are told of, beside those that broadcasts made: the contents of its starts.
+    /// Messages of an event and app that are listed beside those of broadcasts: the contents of its starts.
     package static let otherMessages = 100
     /// Seconds before its event was declared that a message's timestamp may be.
     package static let before = 86_400

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What the sampled phones of one audience showed of an event, and how soon.
+/// The report of the sampled phones of one audience: the states of an event that they showed, and how soon.
 package struct ReceiptReport: Sendable, Hashable {
     package struct Message: Sendable, Hashable {
         /// `aps.timestamp`.
@@ -28,7 +28,7 @@ package struct ReceiptReport: Sendable, Hashable {
     /// Seconds by which a clock may be off that is corrected.
     package static let maximumClockError = 300.0
 
-    /// What was sent: a timestamp that was given to a message.
+    /// A message that was sent, by the timestamp that it was given.
     package struct Sent: Sendable, Hashable {
         package var timestamp: Int
         package var acceptedAt: Date

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What APNs said of an app's device tokens lately, and what that makes of the alarm `tokens-refused`. Pure.
+/// APNs' recent answers about an app's device tokens, and their effect on the alarm `tokens-refused`. Pure.
 ///
 /// The alarm is raised when at least 20 answers of the last ten minutes are suspect, and a tenth of all. It ends when of
 /// at least 20 later answers less than a tenth are. Later is what came after it was raised or last confirmed: refusals
@@ -41,12 +41,12 @@ package struct TokenAnswers: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         /// With the minute in which the refusals begin.
         case raised(since: Date)
-        /// It stands already, and what was not judged yet would raise it.
+        /// It stands already, and the answers since the last judgement would raise it.
         case confirmed
         case ended
     }
 
-    /// The oldest first; what is older than ten minutes does not count.
+    /// The oldest first; answers older than ten minutes do not count.
     package var minutes: [Minute]
     package var alarm: Alarm?
 
@@ -55,7 +55,7 @@ package struct TokenAnswers: Sendable, Hashable {
         self.alarm = alarm
     }
 
-    /// What the answers change in the alarm; `nil`: nothing.
+    /// The change of the alarm by the answers; `nil`: none.
     package func change(now: Date) -> Change? {
         let later = minutes.filter { $0.begins > Self.windowStart(at: now) }.compactMap(unjudged)
         let suspect = later.reduce(0) { $0 + $1.suspect }
@@ -69,7 +69,7 @@ package struct TokenAnswers: Sendable, Hashable {
         return total >= Self.number && !isMuch ? .ended : nil
     }
 
-    /// What of a minute came after the last judgement; `nil` of an earlier one.
+    /// The answers of a minute that came after the last judgement; `nil` of an earlier one.
     private func unjudged(_ minute: Minute) -> Minute? {
         guard let judged = alarm?.judged else { return minute }
         if minute.begins < judged.begins { return nil }

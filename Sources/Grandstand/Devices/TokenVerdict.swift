@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What follows from APNs' answer to a push to one device token. Pure.
+/// The consequence of APNs' answer to a push to one device token. Pure.
 package enum TokenVerdict: Sendable, Hashable {
     case accepted
     /// APNs provably did not process it, or asks for it again: the same push may go at this time.

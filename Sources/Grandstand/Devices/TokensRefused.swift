@@ -22,13 +22,13 @@ package struct TokensRefused: Sendable, Hashable {
         self.since = since
     }
 
-    /// What was counted, without a full stop.
+    /// The counts, without a full stop.
     package var finding: String {
         "APNs refused \(refused) of \(answers) pushes to device tokens since \(RFC3339.text(since)), the last with "
             + reason
     }
 
-    /// What is likely the matter, without a full stop.
+    /// The likely cause, without a full stop.
     package var cause: String {
         switch APNsReason(rawValue: reason) {
         case .badDeviceToken:
@@ -41,7 +41,7 @@ package struct TokensRefused: Sendable, Hashable {
         }
     }
 
-    /// What to do about it, without a full stop.
+    /// The remedy, without a full stop.
     package var remedy: String {
         let change =
             switch APNsReason(rawValue: reason) {

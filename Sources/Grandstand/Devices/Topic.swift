@@ -1,4 +1,4 @@
-/// What a person follows: a team, a league, a flight. An event has any number of topics.
+/// A subject that a person follows: a team, a league, a flight. An event has any number of topics.
 package struct Topic: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String
 
@@ -8,7 +8,7 @@ package struct Topic: RawRepresentable, Sendable, Hashable, Comparable, CustomSt
         self.rawValue = rawValue
     }
 
-    /// What a refusal tells the caller about the alphabet.
+    /// The rule of the alphabet, for refusals.
     package static let rule = "A topic is 1 to 128 of A-Z a-z 0-9 . _ : and -."
 
     package var description: String { rawValue }

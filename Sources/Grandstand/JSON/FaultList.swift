@@ -1,7 +1,7 @@
-/// What is wrong with a request: the first places, and how many more there are, so that the refusal of a body that is
+/// The faults of a request: the first places, and how many more there are, so that the refusal of a body that is
 /// nothing but faults is not larger than the body.
 package struct FaultList: Sendable, Equatable {
-    /// Places that are told; whoever corrects so many hears of the next ones then.
+    /// The number of places that are reported: a client that corrects them hears of the next ones then.
     package static let limit = 50
 
     package private(set) var listed: [FieldError] = []
@@ -21,7 +21,7 @@ package struct FaultList: Sendable, Equatable {
         omitted += other.omitted
     }
 
-    /// What a refusal's detail ends with.
+    /// The end of a refusal's detail.
     var note: String {
         switch omitted {
         case 0: ""

@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// Reads the fields of one JSON object and collects its faults, so that a caller learns of all of them at once (of the
 /// first `FaultList.limit`).
 ///
-/// Fields nobody asked for are faults too (`unknown-field`): a typo never passes in silence. `null` counts as absent.
+/// Unknown fields are faults, too (`unknown-field`): a typo never passes in silence. `null` counts as absent.
 package struct JSONFields {
     private var remaining: [String: JSONValue] = [:]
     private var order: [String] = []
@@ -81,7 +81,7 @@ package struct JSONFields {
         return text
     }
 
-    /// What `convert` makes of a string.
+    /// The value that `convert` makes of a string.
     ///
     /// - Parameter rule: said of a string that it makes nothing of.
     package mutating func read<Value>(

@@ -1,4 +1,4 @@
-/// A JSON value that remembers the bytes it was read from, so that what is the user's stays the user's bytes.
+/// A JSON value that remembers the bytes it was read from, so that users' JSON stays byte for byte.
 package struct JSONValue: Sendable {
     package enum Kind: Sendable {
         case null
@@ -32,7 +32,7 @@ package struct JSONValue: Sendable {
 
     package var bytes: [UInt8] { Array(source) }
 
-    /// What a refusal calls a value of this kind.
+    /// The name of this kind of value in refusals.
     package var kindName: String {
         switch kind {
         case .null: "null"

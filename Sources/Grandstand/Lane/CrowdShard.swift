@@ -14,7 +14,7 @@ package struct CrowdShard: PushShard, Hashable {
         }
     }
 
-    /// `nil`: the members came late, and get by themselves what the others have.
+    /// `nil`: the members are late, and get the content that the others have.
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
@@ -31,7 +31,7 @@ package struct CrowdShard: PushShard, Hashable {
     package var members: [Member]
     /// The highest number that was looked at; `nil`: the members are those to be tried again.
     package var cursor: Int?
-    /// Nobody is beyond it.
+    /// No member is beyond it.
     package var isLast: Bool
 
     package init(
@@ -52,7 +52,7 @@ package struct CrowdShard: PushShard, Hashable {
         self.isLast = isLast
     }
 
-    /// What its answers come to. A push without an answer goes again: the same message changes nothing on a device.
+    /// The outcome of its answers. A push without an answer goes again: the same message changes nothing on a device.
     package func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
         var progress = FanOut.Progress(cursor: cursor, isSwept: isLast)
         var reasons: [String: Int] = [:]

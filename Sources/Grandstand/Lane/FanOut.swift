@@ -33,11 +33,11 @@ package struct FanOut: Sendable, Hashable {
         self.gone = gone
     }
 
-    /// What became of a shard.
+    /// The outcome of a shard.
     package struct Progress: Sendable, Hashable {
         /// The highest number that was looked at; `nil`: the shard were members to be tried again.
         package var cursor: Int?
-        /// Nobody is beyond it.
+        /// No member is beyond it.
         package var isSwept: Bool
         package var again: [Int]
         package var accepted: Int
@@ -60,7 +60,7 @@ package struct FanOut: Sendable, Hashable {
         }
     }
 
-    /// Who is sent to next.
+    /// The members that are sent to next.
     package enum Next: Sendable, Hashable {
         /// Members beyond this number.
         case after(Int)
@@ -68,7 +68,7 @@ package struct FanOut: Sendable, Hashable {
         case again([Int])
     }
 
-    /// So many wait to be tried again at most: nobody beyond the cursor is sent to before.
+    /// So many wait to be tried again at most: before they are sent to, no member beyond the cursor is.
     package static let mostWaiting = 2_000
 
     package var next: Next { isSwept || again.count >= Self.mostWaiting ? .again(again) : .after(cursor) }
@@ -86,11 +86,11 @@ package struct FanOut: Sendable, Hashable {
         accepted += progress.accepted
         rejected += progress.rejected
         gone += progress.gone
-        // Who came while it was under way is reached, too.
+        // Members that came while it was under way are reached, too.
         total = max(total, accepted + rejected + gone + again.count)
     }
 
-    /// Everybody was reached.
+    /// All members were sent to.
     package var isDone: Bool { isSwept && again.isEmpty }
 
     /// Members that are still to be sent to.

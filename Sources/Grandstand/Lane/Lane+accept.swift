@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Takes a message that was accepted for the lane: what it replaces gives way, and after an `end` nothing follows.
+    /// Takes a message that was accepted for the lane: older messages give way, and after an `end` nothing follows.
     package mutating func accept(_ message: LaneMessage, at now: Date) {
         var message = message
         message.state = unsent
@@ -13,11 +13,11 @@ extension Lane {
         giveWay(at: now)
     }
 
-    /// The lane's audience got its end, or its event is over: it takes no more messages; what waits still goes.
+    /// The lane's audience got its end, or its event is over: it takes no more messages; those that wait still go.
     package mutating func fence(at now: Date) { fencedAt = fencedAt ?? now }
 
-    /// The audience was removed, or its event cancelled: what waits is cancelled. A request under way keeps its lease, so
-    /// that somebody settles it.
+    /// The audience was removed, or its event cancelled: messages that wait are cancelled. A request under way keeps
+    /// its lease, so that it is settled.
     package mutating func close(at now: Date) {
         fence(at: now)
         closedAt = now

@@ -1,21 +1,21 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// What waited for the channel may go.
+    /// The messages that waited for the channel may go.
     package mutating func connect(_ channel: Channel) {
         self.channel = channel
         for index in messages.indices where messages[index].state == .waiting {
             messages[index].state = .queued
-            // What may have reached another channel keeps that one's ID, so that it goes as another message.
+            // A message that may have reached another channel keeps that one's ID, so that it goes as another message.
             if messages[index].timestamp == nil { messages[index].channelID = channel.channelID }
         }
     }
 
-    /// Gives up the channel: it is gone, or the audience wants another. What waits goes to the next; a request under way
-    /// is settled as usual.
+    /// Gives up the channel: it is gone, or the audience wants another. Messages that wait go to the next; a request
+    /// under way is settled as usual.
     ///
-    /// - Parameter refusal: the reason with which APNs refused messages for want of this channel, which it does not have:
-    ///   those are rejected for good.
+    /// - Parameter refusal: the reason with which APNs refused messages because it does not have this channel: those
+    ///   are rejected for good.
     /// - Returns: until when a device may need the channel still, as far as this lane knows.
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }
@@ -50,8 +50,8 @@ extension Lane {
         return isServed ? nil : disconnect(at: now)
     }
 
-    /// Judges `apns-expiration` by the policy that the audience has now, for what was accepted under another: what waits
-    /// for a channel that came, and what goes after all.
+    /// Judges `apns-expiration` by the policy that the audience has now, for messages that were accepted under another:
+    /// those that waited for a channel that came, and those that go after all.
     ///
     /// - Parameter headers: those that organisers set themselves, by broadcast.
     package mutating func judgeExpirations(_ headers: [UUID: Int]) {

@@ -2,8 +2,8 @@ internal import APNsWire
 package import FoundationEssentials
 
 /// The lanes of one audience: one of them leads, the channel's, or the crowd's of an audience that is reached by tokens
-/// only, and takes every message. The others take those that somebody hears, and follow it in everything else, so each of
-/// them knows the newest content, the `end` and the last timestamp.
+/// only, and takes every message. The others take the messages for which they have listeners, and follow it in
+/// everything else, so each of them knows the newest content, the `end` and the last timestamp.
 extension Lane {
     /// Brings the lane level with the lead of its audience.
     package mutating func follow(_ lead: Lane) {
@@ -15,7 +15,7 @@ extension Lane {
     /// Its next timestamp is higher than one that another lane of its audience gave: a device may have had that.
     package mutating func lift(to timestamp: Int) { lastTimestamp = max(lastTimestamp, timestamp) }
 
-    /// Writes down a message that no token takes: nobody here gets it, and what waits goes on.
+    /// Records a message that no token takes: it reaches no member, and the messages that wait go on.
     package mutating func refuse(_ message: LaneMessage, at now: Date) {
         var message = message
         message.contentBefore = newest
@@ -28,7 +28,7 @@ extension Lane {
     /// Its audience is reached by tokens from now on: nothing more goes to a channel. A request under way is settled as
     /// usual.
     ///
-    /// - Returns: what waited, for the crowd.
+    /// - Returns: the messages that waited, for the crowd.
     package mutating func retireToTokens(at now: Date) -> [LaneMessage] {
         let waiting = messages.filter { !$0.state.isSettled && !isUnderWay($0) }
         closedAt = closedAt ?? now
@@ -36,7 +36,7 @@ extension Lane {
         return waiting
     }
 
-    /// Takes what waited on another lane of its audience, as messages of its own.
+    /// Takes the messages that waited on another lane of its audience, as messages of its own.
     ///
     /// - Parameter tooLarge: broadcasts that no token takes: they are only written down.
     package mutating func takeOver(

@@ -2,7 +2,7 @@ internal import APNsWire
 package import FoundationEssentials
 
 extension Lane {
-    /// What a verdict came to.
+    /// The effect of a verdict.
     package enum Effect: Sendable, Hashable {
         /// The lease had gone to another replica, or the message was settled: nothing changed.
         case none
@@ -21,9 +21,9 @@ extension Lane {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: settlement.at)
             messages[index].uniqueID = receipt.uniqueID
-            // Why it was not taken before is over; that it did not ring is not.
+            // The reasons of earlier attempts are over; that its alert did not ring is not.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
-            // What went to a channel that was given up meanwhile is that one's.
+            // A message that went to a channel that was given up meanwhile belongs to that channel.
             if messages[index].channelID == channel?.channelID {
                 let kept = keptUntil(messages[index], settledAt: settlement.at)
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()
@@ -57,7 +57,7 @@ extension Lane {
     }
 
     /// Records what became of a shard of the message under way, and gives the lane back. The rest of the message waits,
-    /// and gives way to newer state like any other: who was not reached yet gets that instead.
+    /// and gives way to newer state like any other: members that were not reached yet get that instead.
     ///
     /// - Parameters:
     ///   - number: which of the message's shards it was, as `attempts` counted it: one that was recorded before, while the
@@ -127,8 +127,8 @@ extension Lane {
         if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
     }
 
-    /// Until when APNs keeps an accepted message, or a device shows what it ended: a date beyond Apple's limit counts as
-    /// that limit.
+    /// Until when APNs keeps an accepted message, or a device shows the activity that it ended: a date beyond Apple's
+    /// limit counts as that limit.
     func keptUntil(_ message: LaneMessage, settledAt settled: Date) -> Date? {
         let stored = message.apnsExpiration > 0 ? message.expiresAt : nil
         guard message.isEnd, let date = message.dismissalDate else { return stored }

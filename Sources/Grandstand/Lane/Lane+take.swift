@@ -8,8 +8,9 @@ extension Lane {
     ///   shard has its turn, it takes the newest content with it, if both fit into one message, and so do the alerts between
     ///   the two: no state waits behind repetitions. The newest message goes by itself afterwards.
     /// - An alert that is too old to ring is left out.
-    /// - What an earlier attempt had otherwise, its channel included, makes another message, with a timestamp and a request
-    ///   ID of its own: what may have reached APNs is repeated unchanged, or followed by a higher timestamp.
+    /// - A difference from an earlier attempt, its channel included, makes another message, with a timestamp and a
+    ///   request ID of its own: a message that may have reached APNs is repeated unchanged, or followed by a higher
+    ///   timestamp.
     struct Form {
         /// Its alert is left out.
         var isStale = false
@@ -23,7 +24,8 @@ extension Lane {
         var hasNewTimestamp = false
     }
 
-    /// What APNs takes without the names, the numbers and the brackets around content and alert (`BroadcastPayload`).
+    /// The bytes that APNs takes, less the names, the numbers and the brackets around content and alert
+    /// (`BroadcastPayload`).
     private var bytesForContentAndAlert: Int {
         kind.bodyLimit - 160
     }
@@ -83,7 +85,8 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            // Updates of what a start makes come by another token, perhaps in the same second: theirs are higher.
+            // Updates of the activity that a start makes come by another token, perhaps in the same second: theirs are
+            // higher.
             let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
             let timestamp = max(clock, lastTimestamp + 1)
             messages[index].timestamp = timestamp
@@ -121,7 +124,7 @@ extension Lane {
     }
 
     /// Why a start is not repeated whose answer was lost with its replica.
-    package static let unheard = "nobody was left to hear APNs' answer; a start is not repeated"
+    package static let unheard = "the replica that waited for APNs' answer died; a start is not repeated"
 
     private mutating func pace(_ interval: TimeInterval, from now: Date) {
         readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(interval))

@@ -7,8 +7,8 @@ extension Lane {
     ///
     /// `messages` has every end of the lane, and those before the newest content as far as each is cancelled or an end.
     ///
-    /// - Returns: whether devices may have got an `end`, and whether the newest content has to be sent once more then: APNs
-    ///   may have stored the end, and a device that comes back gets what is stored.
+    /// - Returns: whether devices may have got an `end`, and whether the newest content has to be sent once more then:
+    ///   APNs may have stored the end, and a device that comes back online gets the stored message.
     package mutating func takeBackEnd(at now: Date) -> (mayHaveLeft: Bool, needsNews: Bool) {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
         // One that was taken back before is not this one.
@@ -30,9 +30,10 @@ extension Lane {
         return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
     }
 
-    /// For an event that is cancelled with a last `end`: what waits is not sent, but an `end` of the lane's own.
+    /// For an event that is cancelled with a last `end`: the messages that wait are not sent, but an `end` of the
+    /// lane's own is.
     ///
-    /// - Returns: whether the end may follow, and somebody can be reached by it.
+    /// - Returns: whether the end may follow, and the lane has listeners.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)

@@ -27,8 +27,8 @@ extension Lane {
         }
     }
 
-    /// An update that gave way to what was withdrawn was accepted, and APNs has not taken it: it waits in its place again.
-    /// Where what was withdrawn had been tried, it goes as another message: its timestamp is too low by now.
+    /// An update that gave way to the withdrawn message was accepted, and APNs has not taken it: it waits in its place
+    /// again. Where the withdrawn message had been tried, the update goes as another message: its timestamp is too low.
     mutating func sendAfterAll(at now: Date) {
         guard fencedAt == nil, closedAt == nil,
             let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),

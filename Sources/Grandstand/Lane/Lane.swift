@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
 /// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else writes the row.
 package struct Lane: Sendable, Hashable {
-    /// Whom a lane's messages go to.
+    /// Where a lane's messages go.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A channel: a message is one request.
         case channel
@@ -53,7 +53,7 @@ package struct Lane: Sendable, Hashable {
 
     package let id: Int
     package let kind: Kind
-    /// Of a lane of kind `token`: whom its messages go to.
+    /// Of a lane of kind `token`: where its messages go.
     package let token: DeviceToken?
     package internal(set) var audience: Audience
     /// `nil`: none yet, or none any more.
@@ -67,11 +67,11 @@ package struct Lane: Sendable, Hashable {
     package var readyAt: Date?
     /// When it got its `end`, or its event's: it takes no more messages.
     package var fencedAt: Date?
-    /// When its audience was removed or its event cancelled: what waits is not sent either.
+    /// When its audience was removed or its event cancelled: messages that wait are not sent either.
     package var closedAt: Date?
     /// The broadcast whose content people see, or will see when all that waits has gone.
     package var newest: UUID?
-    /// Until then APNs keeps the newest message, or a device shows what was ended.
+    /// Until then APNs keeps the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
 
     package init(
@@ -119,7 +119,7 @@ package struct Lane: Sendable, Hashable {
         return min(expiry, sendable(at: now) ?? expiry)
     }
 
-    /// Whether there is somebody to send to: tokens always are.
+    /// Whether there is a recipient: a token always is one.
     package var isConnected: Bool { kind != .channel || channel != nil }
 
     /// Whether messages may be sent now.
@@ -133,7 +133,7 @@ package struct Lane: Sendable, Hashable {
         guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
         let form = form(of: head, isRepeated: head.broadcast == left, at: now)
         var time = max(now, isPaced(head, form, at: now) ? readyAt ?? now : now)
-        // What changed since the last attempt does not wait for its repetition.
+        // A message that changed since the last attempt does not wait for its repetition.
         if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         if form.hasNewTimestamp, lastTimestamp >= clock + Self.timestampLead {
@@ -149,11 +149,11 @@ package struct Lane: Sendable, Hashable {
         return kind != .infrequent || !head.rings(at: now)
     }
 
-    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with a
-    /// fresh alert does not, for people would miss the alert, until a crowd's has gone to everybody: who did not take it
-    /// does not hold up newer state for the others. Nor does what is under way. A start neither gives way nor is given way
-    /// to. An `end` that was taken back, so that its lane is not fenced, is not sent, nor is it repeated. What has expired
-    /// is not sent.
+    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with
+    /// a fresh alert does not, for people would miss the alert, until a crowd's was sent to everybody: a member that
+    /// did not take it does not hold up newer state for the others. Nor does a message under way. A start neither gives
+    /// way nor is given way to. An `end` that was taken back, so that its lane is not fenced, is not sent, nor is it
+    /// repeated. Expired messages are not sent.
     mutating func giveWay(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {

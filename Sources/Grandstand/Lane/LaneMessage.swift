@@ -111,7 +111,7 @@ package struct LaneMessage: Sendable, Hashable {
     package var isUnsent: Bool {
         guard !mayBeProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
         return switch state {
-        // What was rejected without an attempt was too large for a token.
+        // A message that was rejected without an attempt was too large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true
         case .sending, .accepted, .expired, .unknown: false
         }

@@ -1,4 +1,4 @@
-/// What the live view knows of one event: its state and its newest broadcasts.
+/// The live view's state of one event: its state and its newest broadcasts.
 package struct LiveBoard: Sendable, Hashable {
     package var eventKey: EventKey
     package var state: Event.State
@@ -14,12 +14,12 @@ package struct LiveBoard: Sendable, Hashable {
     /// How many broadcasts a board shows.
     package static let length = 20
 
-    /// Names the board's content, on every replica alike: who has seen this tag has missed nothing.
+    /// Names the board's content, on every replica alike: a viewer that has seen this tag has missed nothing.
     package var tag: String {
         String(FNV.hash(JSONWriter.text(self)), radix: 16)
     }
 
-    /// What makes this board of an `earlier` one, the oldest broadcast first.
+    /// The updates that make this board of an `earlier` one, the oldest broadcast first.
     package func changes(since earlier: LiveBoard) -> [LiveUpdate.Content] {
         let known = Dictionary(earlier.broadcasts.map { ($0.id, $0) }) { first, _ in first }
         let changed = broadcasts.reversed().filter { known[$0.id] != $0 }
@@ -37,7 +37,7 @@ extension LiveBoard: JSONWritable {
     }
 }
 
-/// What a live view is told.
+/// An update for a live view.
 package struct LiveUpdate: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         /// All there is, first of all.

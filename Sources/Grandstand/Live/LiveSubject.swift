@@ -1,4 +1,4 @@
-/// What somebody looks at: an event, as far as their key reaches.
+/// The subject of a live view: an event, as far as the viewer's key reaches.
 package struct LiveSubject: Sendable, Hashable {
     package let key: EventKey
     package let reach: AppReach

@@ -1,4 +1,4 @@
-/// What a list for apps says of an event beside what a lookup says: its audiences' records share it.
+/// The fields of an event that lists for apps have and lookups do not: its audiences' records share them.
 package final class EventListing: Sendable, Hashable {
     package let name: String
     package let kind: String?

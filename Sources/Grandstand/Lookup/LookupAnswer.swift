@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// What a lookup says of one event in one app and environment.
+/// A lookup's answer about one event in one app and environment.
 package enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
     /// The event is known, its channel is not there yet.

@@ -1,8 +1,8 @@
-/// What a replica still has to read: the decisions of keeping up, without clock or database.
+/// The changes that a replica still has to read: decisions without clock or database.
 ///
-/// A change is heard, found in the journal, or both; it is read once. What the journal has and nobody announced is a gap,
-/// and is read like the rest. Where the journal cannot tell, because listening began anew or on another timeline,
-/// everything is read.
+/// A change is heard, found in the journal, or both; it is read once. A change in the journal that was not announced is
+/// a gap, and is read like the rest. Where the journal cannot tell, because listening began anew or on another
+/// timeline, everything is read.
 package struct LookupBacklog: Sendable {
     /// Events to be read again.
     package private(set) var keys: Set<EventKey> = []
@@ -40,7 +40,7 @@ package struct LookupBacklog: Sendable {
 
     /// The journal was read on from `start` to `end`.
     ///
-    /// - Returns: what is news, for nobody had announced it. An announcement may also be on its way still.
+    /// - Returns: the changes that had not been announced. An announcement may also be on its way still.
     package mutating func find(
         _ changes: [LookupChange], from start: LookupPosition, to end: LookupPosition
     ) -> [LookupChange] {
@@ -70,7 +70,7 @@ package struct LookupBacklog: Sendable {
         if !complete { needsReading = true }
     }
 
-    /// Hands out all keys; whoever cannot read them gives them back.
+    /// Hands out all keys; a caller that cannot read them gives them back.
     package mutating func take() -> [EventKey] {
         defer { keys = [] }
         return Array(keys)

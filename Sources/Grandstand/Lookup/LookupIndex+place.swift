@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension LookupIndex {
-    /// Where an event stands in a list: by its beginning, those that do not say it last.
+    /// An event's place in a list: by its beginning, those without one last.
     package struct Place: Sendable, Hashable, Comparable {
         /// Seconds since 1970, or infinity.
         let startsAt: TimeInterval

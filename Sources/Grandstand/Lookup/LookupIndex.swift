@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// What lists for apps are read from: the events of one app and environment that may be followed, by their beginning, all
-/// of them and those of each topic.
+/// The index that lists for apps are read from: the events of one app and environment that may be followed, by their
+/// beginning, all of them and those of each topic.
 package struct LookupIndex: Sendable {
     /// Places in their order, and a number that is another one after each change of what stands there.
     private struct Line {
@@ -60,7 +60,7 @@ package struct LookupIndex: Sendable {
             Self.move(
                 in: &line, from: oldTopics.contains(topic) ? oldPlace : nil,
                 to: newTopics.contains(topic) ? newPlace : nil, changes)
-            // A topic without events has version 0 again, as it had when nobody had used it: both lists are empty.
+            // A topic without events has version 0 again, as it had before it was first used: both lists are empty.
             if !line.places.isEmpty { byTopic[topic] = line }
         }
     }
@@ -75,7 +75,7 @@ package struct LookupIndex: Sendable {
         if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
     }
 
-    /// Those of the records that lists may have: what is over is not followed.
+    /// The records that lists may have: events that are over are not followed.
     private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
         records.filter { $0.listing != nil && $0.endedAt == nil && $0.cancelledAt == nil }
     }

@@ -16,7 +16,7 @@ package struct LookupListQuery: Sendable, Hashable {
     /// The last place of the page before.
     package var after: LookupIndex.Place?
 
-    /// What an event can be that may still be followed.
+    /// The states of events that may still be followed.
     package enum State: String, Sendable, Hashable, CaseIterable {
         case scheduled
         case live

@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// What a lookup asks for: an event, in an app and environment, in one of its variants.
+/// The subject of a lookup: an event, in an app and environment, in one of its variants.
 package struct LookupName: Sendable, Hashable {
     /// The lowercased bundle ID.
     package let topic: String

@@ -17,7 +17,7 @@ package struct LookupRecord: Sendable, Hashable {
     /// When it was over for this audience: its own end may come before the event's.
     package var endedAt: Date?
     package var cancelledAt: Date?
-    /// What lists say of the event; `nil` where they leave it out.
+    /// The event's entry in lists; `nil` where they leave it out.
     package var listing: EventListing?
 
     package init(
@@ -40,7 +40,7 @@ package struct LookupRecord: Sendable, Hashable {
         self.listing = listing
     }
 
-    /// What a lookup of the event with this key answers at `now`.
+    /// The answer to a lookup of the event with this key at `now`.
     package func answer(of key: EventKey, now: Date) -> LookupAnswer { LookupAnswer(entry(of: key, now: now)) }
 
     /// The audience of the event with this key as it is at `now`.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// What the database was asked lately because memory had nothing, in bounded number: a wrong name that is asked for again
-/// and again costs it one query a second, and all wrong names together so many as the budget says.
+/// Recent questions to the database about names that memory did not have, in bounded number: a wrong name that is asked
+/// for again and again costs it one query a second, and all wrong names together so many as the budget says.
 package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
     private var until: [Name: Date] = [:]
     private var budget: TokenBucket
@@ -17,7 +17,7 @@ package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
         budget = TokenBucket(perSecond: perSecond, now: now)
     }
 
-    /// Whether the database may be asked for `name` now; whoever is told yes asks.
+    /// Whether the database may be asked for `name` now; a caller that is told yes asks.
     package mutating func mayAsk(_ name: Name, now: Date) -> Bool {
         if let moment = until[name], moment > now { return false }
         guard budget.take(now: now) else { return false }

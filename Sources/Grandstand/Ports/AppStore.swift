@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Apps as they are kept. Bundle IDs are found without regard to case.
 package protocol AppStore: Sendable {
-    /// Creates the app or replaces what is known of it.
+    /// Creates the app or replaces its registration.
     ///
     /// - Returns: whether it was created.
     /// - Throws: `app-exists` when another app's bundle ID differs in case only; `version-mismatch`.

@@ -4,7 +4,7 @@ package protocol CalendarGateway: Sendable {
     func fetch(_ url: WebhookURL, upTo limit: Int) async -> CalendarFetch
 }
 
-/// What became of a fetch.
+/// The outcome of a fetch.
 package enum CalendarFetch: Sendable, Hashable {
     case file([UInt8])
     /// Why there is no file, in words.

@@ -26,9 +26,9 @@ package protocol ChannelStore: Sendable {
     ) async throws -> Page<UnmanagedChannel>
 
     /// Brings the ledger to what the events ask for: closes events whose end never came, opens intents for audiences
-    /// whose time has come, retires the channels of events that are over, drops intents nobody needs any more, and has
-    /// retiring channels that no device needs deleted when others want their places. Scarce places go by need: by when
-    /// an event needs its channel, then by kick-off, then by declaration. Idempotent.
+    /// whose time has come, retires the channels of events that are over, drops intents that are not needed any more,
+    /// and has retiring channels that no device needs deleted when others want their places. Scarce places go by need:
+    /// by when an event needs its channel, then by kick-off, then by declaration. Idempotent.
     ///
     /// - Returns: how many channels changed.
     func align(now: Date, tenure: ChannelTenure) async throws -> Int
@@ -56,9 +56,9 @@ package protocol ChannelStore: Sendable {
     /// go first: the app has as many channels as its limit or Apple allows.
     func reclaim(_ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
 
-    /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the lane
-    /// its channel. An outcome that comes after the lease went to somebody else changes nothing, but never loses an ID
-    /// that Apple issued.
+    /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the
+    /// lane its channel. An outcome that comes after the lease went to another caller changes nothing, but never loses
+    /// an ID that Apple issued.
     ///
     /// - Returns: the channel as it is then.
     func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date) async throws
@@ -114,9 +114,9 @@ package struct ChannelImport: Sendable, Hashable {
     package var eventKey: EventKey?
     /// Of the audience of that event; `nil`: the one without.
     package var variant: Variant?
-    /// Whose events it may serve.
+    /// The reach that limits the events it may serve.
     package var reach: AppReach
-    /// What Apple answered when it was asked for the policy.
+    /// The policy that Apple answered with.
     package var answer: APNsRecord
 
     package init(
@@ -167,7 +167,7 @@ package struct ChannelTask: Sendable, Hashable {
     }
 }
 
-/// What became of a call to Apple about one channel, and what Apple said.
+/// The outcome of a call to Apple about one channel, with Apple's answer.
 package struct ChannelOutcome: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         /// Apple issued this ID.

@@ -42,7 +42,7 @@ package struct ConsoleSession: Sendable, Hashable {
     }
 }
 
-/// Keys by their names, for who is known by a session.
+/// Keys by their names, for callers that are known by a session.
 package protocol KeyDirectory: Sendable {
     /// The key, if it is valid now: not revoked, not expired.
     ///

@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// The dispatchers of this process, as whoever accepts broadcasts sees them.
+/// The dispatchers of this process, as the code that accepts broadcasts sees them.
 ///
 /// Lanes that get work and may send at once can be claimed in the very transaction that brings it, and its messages
 /// leave with the commit: no NOTIFY, no claim of its own, no second commit. It is an offer, never a duty: whatever is not
@@ -10,6 +10,6 @@ package protocol Departures: Sendable {
     /// here.
     func claim(_ wanted: Int, in environment: APNsEnvironment) -> LaneClaim?
 
-    /// Sends what was taken by such a claim, once that is committed.
+    /// Sends the messages taken by such a claim, once that is committed.
     func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment)
 }

@@ -6,7 +6,7 @@ package protocol EventStore: Sendable {
     /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`. An event that the clock
     /// closed lives again when its declaration now reaches into the future, with the channels that still exist.
     ///
-    /// - Parameter reach: whose event may be replaced; decided while nobody else can change its audiences.
+    /// - Parameter reach: whose event may be replaced; decided while its audiences are locked.
     /// - Throws: `invalid-request` for an app that is not known; `event-ended` for an event that is over; `forbidden`;
     ///   `version-mismatch`.
     func put(
@@ -20,7 +20,8 @@ package protocol EventStore: Sendable {
 
     /// Cancels the event: nothing more is sent, its channels retire. One that is over stays as it is.
     ///
-    /// - Parameter sendsEnd: whether a last `end` is sent before that, in place of what waits, to all who can be reached.
+    /// - Parameter sendsEnd: whether a last `end` is sent before that, in place of what waits, to all activities that
+    ///   can be reached.
     /// - Throws: `event-not-found`, `forbidden`.
     func cancel(
         _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
@@ -36,7 +37,7 @@ package protocol EventStore: Sendable {
         _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Reopening
 
-    /// What lookups of these names answer; a name that is not known is missing.
+    /// The answers to lookups of these names; a name that is not known is missing.
     ///
     /// - Parameter contentState: whether the newest content comes along.
     func lookups(
@@ -56,7 +57,7 @@ extension EventStore {
 }
 
 extension EventStore {
-    /// The event of this key, for who reaches it.
+    /// The event of this key, for a caller that reaches it.
     ///
     /// - Throws: `event-not-found`; `forbidden` when it has audiences out of reach.
     package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {

@@ -1,8 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What metrics tell of the database as a whole, for one replica at a time: were each to tell it, sums over replicas would
-/// be too high.
+/// The metrics of the database as a whole, reported by one replica at a time: were each to report them, sums over
+/// replicas would be too high.
 package protocol GaugeStore: Sendable {
     /// Takes or renews the right to tell, until `seconds` from now by the database's clock.
     ///
@@ -12,11 +12,11 @@ package protocol GaugeStore: Sendable {
     /// Gives the right back, if this replica has it.
     func resign(_ replica: UUID) async throws
 
-    /// What waits now. The cost follows that, not what ever was.
+    /// The work that waits now. The cost depends on its amount, not on history.
     func backlog(now: Date) async throws -> Backlog
 }
 
-/// What waits in the database.
+/// The work that waits in the database.
 package struct Backlog: Sendable, Hashable {
     /// Deliveries that are not settled, of one environment.
     package struct Deliveries: Sendable, Hashable {

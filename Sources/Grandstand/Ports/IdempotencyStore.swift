@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// The first answers to requests that carry an `Idempotency-Key`, given again to whoever repeats one.
+/// The first answers to requests that carry an `Idempotency-Key`, given again to repetitions.
 package protocol IdempotencyStore: Sendable {
     /// Carries a request out once, in one transaction with keeping its answer: both are there, or neither.
     ///
-    /// Who comes with the same key meanwhile, on whatever replica, waits and gets the answer. `work` must do all it does
+    /// A request with the same key meanwhile, on any replica, waits and gets the answer. `work` must do all it does
     /// through the stores, in the task that called it.
     ///
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; what `work` throws, and then nothing was changed.
@@ -14,11 +14,11 @@ package protocol IdempotencyStore: Sendable {
 
     /// Carries a request out that takes several steps, calls to Apple among them.
     ///
-    /// What `work` begins to make is noted in the transaction that begins it. When the process dies before the answer
-    /// is kept, whoever repeats the request later gets what `recover` says of the thing that was begun.
+    /// The thing that `work` begins to make is noted in the transaction that begins it. When the process dies before
+    /// the answer is kept, a later repetition gets what `recover` says of the thing that was begun.
     ///
     /// - Parameters:
-    ///   - patience: how long one who repeats the request waits for the first to finish.
+    ///   - patience: how long a repetition waits for the first request to finish.
     ///   - recover: the answer for a thing that was begun; `nil`: it came to nothing, the work is done anew.
     /// - Throws: as `once`; `idempotency-in-progress` when the first is still at work after `patience`.
     func inSteps(
@@ -59,7 +59,7 @@ package struct KeptAnswer: Sendable, Hashable {
     }
 }
 
-/// What carrying a request out came to.
+/// The outcome of carrying a request out.
 package enum IdempotentResult: Sendable, Hashable {
     /// Done, to be kept.
     case done(KeptAnswer)

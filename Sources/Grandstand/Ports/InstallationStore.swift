@@ -11,7 +11,7 @@ package protocol InstallationStore: Sendable {
     /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than known.
     func put(_ state: InstallationState, of id: InstallationID, secret: String, now: Date) async throws -> Bool
 
-    /// What is known of an installation.
+    /// An installation as the database has it.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func installation(_ id: InstallationID, secret: String) async throws -> KnownInstallation

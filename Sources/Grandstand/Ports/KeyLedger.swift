@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The life of API keys, for whoever manages them; `KeyStore` is for whoever lets callers in.
+/// The life of API keys, for the calls that manage them; `KeyStore` is for the check of each request.
 package protocol KeyLedger: Sendable {
     /// Makes a key and returns its secret, the only time it is seen.
     ///
@@ -46,10 +46,11 @@ package struct KeyDraft: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it lacks the one app that it would ship in: whoever takes it out of one app must not reach another.
+    /// Whether it lacks the one app that it would ship in: a stranger who takes it out of one app must not reach
+    /// another.
     package var lacksApp: Bool { scopes.contains(.device) && reach.onlyApp == nil }
 
-    /// What a refusal tells the caller of that.
+    /// The refusal's text for that.
     package static let appRule =
         "A key with the scope device ships inside one app, so it is bound to it: name that app, and no other."
 }

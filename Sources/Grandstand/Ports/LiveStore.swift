@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Where live views read what they show.
+/// The source of live views.
 package protocol LiveStore: Sendable {
     /// Says which events this replica looks at, so that changes of those, and of no others, are notified of. Replaces
     /// what it said before; ends by itself.

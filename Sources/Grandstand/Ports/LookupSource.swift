@@ -1,17 +1,17 @@
 package import FoundationEssentials
 
-/// Where replicas read the lookup's answers from, and learn of changes.
+/// The source of the lookup's answers and of their changes.
 ///
 /// Whatever changes an answer leaves a line in a journal and is announced, in the transaction of the change. The
-/// announcement makes it fast; the journal makes sure: it tells exactly what was committed since an earlier look.
+/// announcement makes it fast; the journal makes sure: it has exactly the changes committed since an earlier look.
 package protocol LookupSource: Sendable {
-    /// Changes as they are committed, for as long as somebody listens.
+    /// Changes as they are committed, for as long as there is a listener.
     func announcements() -> AsyncStream<LookupAnnouncement>
 
-    /// Where the journal is now.
+    /// The journal's present position.
     func position() async throws -> LookupPosition
 
-    /// What was committed since `position`, whether it was announced or not, in no order.
+    /// The changes committed since `position`, whether announced or not, in no order.
     func changes(since position: LookupPosition) async throws -> (changes: [LookupChange], position: LookupPosition)
 
     /// Forgets the lines of the journal that every replica has read or will not need.
@@ -29,9 +29,9 @@ package protocol LookupSource: Sendable {
     ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?)
 }
 
-/// What a listener hears.
+/// An event for a listener.
 package enum LookupAnnouncement: Sendable, Hashable {
-    /// Listening begins, at first and after each lost connection: what was announced before is not known.
+    /// Listening begins, at first and after each lost connection: earlier announcements are lost.
     case listening
     case change(LookupChange)
 }
@@ -58,8 +58,8 @@ package struct LookupChange: Sendable, Hashable {
     }
 }
 
-/// A point in the journal: which transactions can be seen from it. At a standby nobody knows which of the newest can, so a
-/// point there is before all of those: what is found from it may have been found before.
+/// A point in the journal: which transactions can be seen from it. At a standby it is not known which of the newest
+/// can, so a point there is before all of those: what is found from it may have been found before.
 package struct LookupPosition: Sendable, Hashable {
     /// The source's own words.
     package var text: String

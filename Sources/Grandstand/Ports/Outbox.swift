@@ -1,7 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The pure decision an outbox asks for inside its transaction: what a request comes to for these audiences at this time.
+/// The pure decision that an outbox asks for inside its transaction: the deliveries of a request to these audiences at
+/// this time.
 package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Date) throws(Problem) -> DeliveryPlan
 
 /// The durable way of broadcasts to Apple: what is accepted here is sent, replaced by newer state, or expires; nothing
@@ -17,7 +18,7 @@ package protocol Outbox: Sendable {
         plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
-    /// What a broadcast to an event would come to if it were accepted now; changes nothing.
+    /// The preview of a broadcast to an event, as if it were accepted now; changes nothing.
     ///
     /// - Throws: the `Problem` for which it would be refused.
     func rehearse(
@@ -33,12 +34,13 @@ package protocol Outbox: Sendable {
     /// that is out of it.
     func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Those of an event that wait for their `sendAt`, the next one first; none of an event that is out of reach.
+    /// The broadcasts of an event that wait for their `sendAt`, the next one first; none of an event that is out of
+    /// reach.
     func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast of which nothing was sent, and writes down who did: what was true before it is true again.
-    /// The content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had
-    /// ended goes on.
+    /// Withdraws a broadcast of which nothing was sent, and logs the actor: what was true before it is true again. The
+    /// content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had ended
+    /// goes on.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast, for a push is none.
     /// - Throws: `forbidden` for one of an event or channel that is out of `reach`.
@@ -82,9 +84,9 @@ package protocol Outbox: Sendable {
 package struct BroadcastIntake: Sendable, Hashable {
     package var target: BroadcastTarget
     package var request: BroadcastRequest
-    /// Who asks.
+    /// The actor that asks.
     package var actor: AuditActor
-    /// Whose events and channels the caller may send to.
+    /// The reach of the caller.
     package var reach: AppReach
 
     package init(
@@ -101,7 +103,7 @@ package struct BroadcastIntake: Sendable, Hashable {
     }
 }
 
-/// Whom a broadcast is for.
+/// The recipients of a broadcast.
 package enum BroadcastTarget: Sendable, Hashable {
     /// The audiences of an event.
     case event(EventKey)
@@ -117,7 +119,7 @@ package enum BroadcastTarget: Sendable, Hashable {
     package var token: TokenAddress? { if case .token(let address) = self { address } else { nil } }
 }
 
-/// What a dispatcher asks for.
+/// The claim of a dispatcher.
 package struct LaneClaim: Sendable, Hashable {
     package var environment: APNsEnvironment
     /// The most lanes to lease.
@@ -128,7 +130,7 @@ package struct LaneClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// Seconds before a lane's next message may be claimed.
     package var laneInterval: TimeInterval
-    /// The same for people who switched frequent pushes off, and for what does not ring.
+    /// The same for people who switched frequent pushes off, for messages that do not ring.
     package var infrequentInterval: TimeInterval
 
     package init(
@@ -217,7 +219,7 @@ extension ClaimedDelivery.Message {
     /// Apple's ID of the channel that it goes to.
     package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
 
-    /// As what its answer is judged.
+    /// The rules by which its answer is judged.
     package var subject: Verdict.Subject {
         switch self {
         case .broadcast: .broadcast

@@ -1,4 +1,4 @@
-/// Where the replicas that share a key keep the one provider token they all send.
+/// The store of the one provider token that all replicas with the same key send.
 ///
 /// APNs counts how often a team's token changes, and ECDSA signs the same words differently each time: only a token
 /// that is passed on is the same token.
@@ -11,7 +11,7 @@ package protocol ProviderTokenStore: Sendable {
         -> SharedProviderToken
 }
 
-/// Whose token it is.
+/// The key and team of a token.
 package struct ProviderTokenKey: Sendable, Hashable {
     package var credentials: Credentials
     /// SHA-256 of the public key: replicas whose key files differ do not share.

@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// Quirks as they are kept, shared by all replicas, and the right to examine one: only one caller at a time tries both
 /// ways, so that Apple sees as few wrong calls as can be.
 package protocol QuirkStore: Sendable {
-    /// What was concluded for the app, documented behaviour included.
+    /// The conclusions for the app, documented behaviour included.
     func quirks(of bundleID: BundleID) async throws -> [Quirk]
 
     /// Begins an examination, unless one is under way or was concluded after `since`.
@@ -20,7 +20,7 @@ package protocol QuirkStore: Sendable {
     /// A refusal of a broadcast is believed over lists and readings for five minutes; over broadcasts no refusal is.
     ///
     /// - Parameters:
-    ///   - isOn: the call was accepted; `false`: refused for want of the capability.
+    ///   - isOn: the call was accepted; `false`: refused because the capability is off.
     ///   - evidence: what was seen, in words.
     ///   - isBroadcast: the call was a broadcast, not a look at channels.
     ///   - calledAt: when it was made: it says nothing of what was seen later.
@@ -32,11 +32,11 @@ package protocol QuirkStore: Sendable {
     func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws
 }
 
-/// What asking for an examination came to.
+/// The outcome of asking for an examination.
 package enum ExaminationStart: Sendable, Hashable {
     /// It is the caller's: conclude or abandon it.
     case begun
-    /// Somebody else's goes on.
+    /// Another caller's examination goes on.
     case underWay
     /// It has been concluded: this is the value.
     case concluded(String)

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What sampled installations showed, and when.
+/// Receipts: the states that sampled installations showed, and when.
 package protocol ReceiptStore: Sendable {
     /// Records what an installation showed. What is known already, is of no event of its app, or is beyond
     /// `ReceiptBounds`, changes nothing.
@@ -9,7 +9,7 @@ package protocol ReceiptStore: Sendable {
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func record(_ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date) async throws -> Int
 
-    /// What the sample showed of an event, for each app and environment that something was sent to, or that reported.
+    /// The receipts of an event, for each app and environment that something was sent to, or that reported.
     ///
     /// - Throws: `event-not-found`; `forbidden` out of `reach`.
     func receipts(

@@ -1,14 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Reconciliations: who may run one, what they see, what they change, and what is kept of them.
+/// Reconciliations: their lease, what they see, what they change, and their reports.
 ///
 /// A run holds a lease on one app and environment; every step of it fails with `ReconciliationLost` once the lease has
 /// gone to another replica.
 package protocol ReconciliationStore: Sendable {
     /// Leases the app and environment that has waited longest: because a creation went unanswered, Apple said that it
-    /// does not know a channel, somebody asked, or
-    /// `interval` seconds have passed since the last run (0: never because of that).
+    /// does not know a channel, it was asked for, or `interval` seconds have passed since the last run (0: never
+    /// because of that).
     func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun?
 
     /// When the next run will be due; `nil`: never.

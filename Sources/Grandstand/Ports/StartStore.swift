@@ -1,15 +1,16 @@
 package import FoundationEssentials
 
-/// The starts of events: who gets one, who has got one, and what is left to do.
+/// The starts of events: their recipients, past and to come, and what is left to do.
 ///
-/// A start is noted before it leaves, so it leaves once: after a crash whoever was noted without an answer is `unknown`.
+/// A start is noted before it leaves, so it leaves once: after a crash an installation that was noted and has no answer
+/// is `unknown`.
 package protocol StartStore: ShardStore where Shard == StartShard {
     /// Leases due runs of an environment, opens those whose time has come, closes those whose time is over, and takes
     /// the next shard of each: followers in order of their installations, then late ones and those to be tried again.
-    /// What is returned is noted as under way when this returns.
+    /// The shards that are returned are noted as under way when this returns.
     func claim(_ claim: StartClaim) async throws -> [StartShard]
 
-    /// Records what became of a shard's pushes, prunes tokens by the answers, and gives the run back. A lease that has
+    /// Records the outcomes of a shard's pushes, prunes tokens by the answers, and gives the run back. A lease that has
     /// gone to another replica changes nothing: that one has counted the shard as unknown.
     func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws
 
@@ -24,9 +25,9 @@ package protocol StartStore: ShardStore where Shard == StartShard {
     /// - Throws: as `startNow`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
 
-    /// What has become of an event's start for each of its audiences within `reach`; before it was opened, the counts of
-    /// what would be. The counts of an audience are of one moment. It counts all followers: who asks meanwhile shares the
-    /// next count.
+    /// What has become of an event's start for each of its audiences within `reach`; before it was opened, the counts
+    /// of what would be. The counts of an audience are of one moment. It counts all followers: a caller that asks
+    /// meanwhile shares the next count.
     ///
     /// - Returns: `nil`: there is no such event, or it declares no start.
     /// - Throws: `forbidden` out of `reach`.
@@ -37,7 +38,7 @@ package protocol StartStore: ShardStore where Shard == StartShard {
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers>
 }
 
-/// As what a report tells of a start.
+/// The assumption under which a report tells of a start.
 package enum StartOutlook: Sendable, Hashable {
     case asItIs
     /// With the counts that would be if it was asked for now.

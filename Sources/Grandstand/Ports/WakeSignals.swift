@@ -9,14 +9,14 @@ package protocol WakeSignals: Sendable {
     func names(_ topic: WakeTopic) -> AsyncStream<WakeName>
 }
 
-/// What a wake-up is about.
+/// The subject of a wake-up.
 package enum WakeName: Sendable, Hashable {
     /// Listening began, or began again: anything may have happened.
     case anything
     case name(String)
 }
 
-/// What a loop can be woken for.
+/// The topics that loops are woken for.
 package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     /// Lanes of channels in the development environment have new deliveries.
     case developmentLanes = "grandstand_lanes_development"
@@ -26,9 +26,9 @@ package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case starts = "grandstand_starts"
     /// A broadcast was accepted for later.
     case schedule = "grandstand_schedule"
-    /// What channels should exist has changed.
+    /// The set of channels that should exist has changed.
     case channels = "grandstand_channels"
-    /// Broadcasts of an event that somebody looks at have changed; the name is the event's key.
+    /// Broadcasts of an event with open live views have changed; the name is the event's key.
     case live = "grandstand_live"
     /// There are messages for webhooks.
     case webhooks = "grandstand_webhooks"

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The durable way of messages to webhooks. What they tell of is noted in the transaction that does it; what is claimed
-/// here is posted, tried again over days, and given up at last.
+/// The durable way of messages to webhooks. Their facts are noted in the transaction of the change; a message that is
+/// claimed here is posted, tried again over days, and given up at last.
 package protocol WebhookOutbox: Sendable {
     /// Writes the messages of what was noted since the last call: of facts as they were then, and of broadcasts that are
     /// settled, for only after a commit it is known that none of their deliveries is left.

@@ -53,7 +53,7 @@ package protocol WebhookStore: Sendable {
     func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery?
 }
 
-/// What a reader of the list may see.
+/// The filter for what a reader of the list may see.
 package struct WebhookFilter: Sendable, Hashable {
     /// Webhooks that tell of these only.
     package var topics: Set<WebhookTopic>

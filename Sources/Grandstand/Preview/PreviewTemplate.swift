@@ -1,4 +1,5 @@
-/// What a lock screen would show of a `contentState`, as an app's people wrote it: `{{home}} – {{away}}`.
+/// A template of the text that a lock screen shows of a `contentState`, written by the app's team: `{{home}} –
+/// {{away}}`.
 ///
 /// The core of Mustache: `{{name}}`, `{{a.b}}`, `{{.}}`, sections `{{#name}}…{{/name}}`, inverted ones `{{^name}}…`, and
 /// comments `{{!…}}`. What it comes to is plain text, so `{{{name}}}` and `{{&name}}` mean the same as `{{name}}`. There are

@@ -1,11 +1,11 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// Which of the channels nobody knows were made by creations without an answer: pure.
+/// Which of the unmanaged channels were made by creations without an answer: pure.
 ///
 /// Channels have no names, so nothing but time tells them apart. A channel is a creation's only if a list that was read
-/// whole shortly before the call lacked it, and if there are no more such channels than calls. Otherwise others may have
-/// made it: nobody gets it, and the creations are asked again.
+/// whole shortly before the call lacked it, and if there are no more such channels than calls. Otherwise others may
+/// have made it: it is not assigned, and the creations are tried again.
 package struct CreationMatch: Sendable {
     /// The channels that calls made.
     package private(set) var settled: [(call: LedgerSnapshot.Entry, channel: UnmanagedChannel)] = []
@@ -74,7 +74,7 @@ package struct CreationMatch: Sendable {
     /// A call for every channel, by their indexes; `nil`: others made some of them.
     private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
         var channelOfCall: [Int: Int] = [:]
-        // Kuhn's augmenting paths: the earliest call that can do without what it has makes way.
+        // Kuhn's augmenting paths: the earliest call that can give its channel up makes way.
         func place(_ channel: Int, _ tried: inout Set<Int>) -> Bool {
             for call in calls.indices where calls[call].hasSurelyMade(channels[channel]) && tried.insert(call).inserted
             {

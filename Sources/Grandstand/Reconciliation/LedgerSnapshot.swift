@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What the ledger held of one app and environment when Apple's list was compared with it.
+/// The ledger's channels of one app and environment when Apple's list was compared with it.
 package struct LedgerSnapshot: Sendable, Hashable {
     /// Every channel that is not deleted, and deleted ones that Apple lists all the same.
     package var entries: [Entry]
@@ -73,7 +73,7 @@ package struct UnmanagedChannel: Sendable, Hashable {
     package var lackedAt: Date?
     /// `nil` until Apple was asked.
     package var storagePolicy: StoragePolicy?
-    /// An unanswered creation may have made it, and so may somebody else: it was given to nobody.
+    /// An unanswered creation may have made it, and so may another system: it was not assigned.
     package var isContested: Bool
 
     package init(

@@ -6,15 +6,16 @@ package enum ReconciliationAction: Sendable, Hashable {
     case restore(LedgerSnapshot.Entry)
     /// Apple has it, though it refused a message to it.
     case confirm(LedgerSnapshot.Entry)
-    /// It was given up as missing, is listed again, and its event has another: it is nobody's, for people to decide.
+    /// It was given up as missing, is listed again, and its event has another: it is unmanaged, and an operator
+    /// decides.
     case release(LedgerSnapshot.Entry)
     /// Apple confirmed its deletion and lists it all the same: its deletion is asked again.
     case deleteAgain(LedgerSnapshot.Entry)
-    /// What an unanswered creation made.
+    /// The channel that an unanswered creation made.
     case settle(LedgerSnapshot.Entry, with: UnmanagedChannel)
-    /// An unanswered creation made nothing, or nothing that can be told from what others made: it is asked again.
+    /// An unanswered creation made no channel, or none that can be told from those of others: it is asked again.
     case reopen(LedgerSnapshot.Entry)
-    /// An unanswered creation may have made it, and so may somebody else: it is given to nobody.
+    /// An unanswered creation may have made it, and so may another system: it is not assigned.
     case contest(UnmanagedChannel)
     /// An unmanaged channel becomes managed.
     case adopt(UnmanagedChannel)

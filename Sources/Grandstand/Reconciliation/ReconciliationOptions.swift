@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a reconciliation may do.
+/// The permissions of a reconciliation.
 package struct ReconciliationOptions: Sendable, Hashable {
     /// Without it nothing changes: the report says what would be done.
     package var apply: Bool

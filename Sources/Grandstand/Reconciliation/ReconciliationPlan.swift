@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// Compares Apple's list with the ledger: pure. First it says which channels Apple should be asked about one by one,
 /// then, with those answers, what is to be done.
 package struct ReconciliationPlan: Sendable {
-    /// What reading one channel told.
+    /// The result of reading one channel.
     package enum Reading: Sendable, Hashable {
         case exists(StoragePolicy)
         case gone
@@ -22,7 +22,7 @@ package struct ReconciliationPlan: Sendable {
     package let everythingVanished: Bool
     /// Listed, though Apple refused a message to it before the list was asked for.
     package let doubted: [LedgerSnapshot.Entry]
-    /// Listed and unknown here, without what a creation under way may be making.
+    /// Listed and unknown here, without channels that a creation under way may be making.
     package let unmanaged: [UnmanagedChannel]
 
     private let snapshot: LedgerSnapshot
@@ -86,7 +86,7 @@ package struct ReconciliationPlan: Sendable {
                 .prefix(max(0, options.deleteBudget - spent)))
     }
 
-    /// Whether creations without an answer remain when `actions` are carried out: somebody should look again soon.
+    /// Whether creations without an answer remain when `actions` are carried out: the list should be read again soon.
     package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
         let decided = actions.count { action in
             switch action {
@@ -99,7 +99,7 @@ package struct ReconciliationPlan: Sendable {
 
     // MARK: What to do
 
-    /// What follows from the list and the readings.
+    /// The actions that follow from the list and the readings.
     package func conclusions(
         _ readings: [String: Reading], _ options: ReconciliationOptions, now: Date
     ) -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
@@ -117,7 +117,7 @@ package struct ReconciliationPlan: Sendable {
             case .unknown, nil: break
             }
         }
-        // What is listed Apple has; that it could be asked as well makes sure that the list is of now.
+        // Apple has the channels that it lists; reading one of them as well makes sure that the list is current.
         for entry in doubted {
             switch entry.channelID.flatMap({ readings[$0] }) {
             case .exists, .gone: actions.append(.confirm(entry))
@@ -166,8 +166,8 @@ package struct ReconciliationPlan: Sendable {
     /// Seconds from its first sight for which a contested channel is worth an alarm; afterwards it is unmanaged like any.
     private static let contestLasts: TimeInterval = 86_400
 
-    /// What is listed though the ledger has it as missing or deleted. Only what Apple confirmed to have deleted is
-    /// deleted again: devices may follow the others.
+    /// Channels that are listed though the ledger has them as missing or deleted. Only what Apple confirmed to have
+    /// deleted is deleted again: devices may follow the others.
     ///
     /// - Returns: how many deletions that makes.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {

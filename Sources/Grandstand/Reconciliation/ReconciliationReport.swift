@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What a reconciliation found and did.
+/// The findings and actions of a reconciliation.
 package struct ReconciliationReport: Sendable, Hashable {
     package var id: UUID
     package var bundleID: BundleID
@@ -21,7 +21,7 @@ package struct ReconciliationReport: Sendable, Hashable {
     package var unmanaged: [UnmanagedChannel]
     package var actions: [Action]
     package var alarm: Alarm?
-    /// What people should know besides.
+    /// Further notes for operators.
     package var notes: [String]
 
     package init(
@@ -52,7 +52,7 @@ package struct ReconciliationReport: Sendable, Hashable {
         case capabilityOff = "capability-off"
         /// Apple has channels that its list lacks: absence from it proves nothing.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has channels that an unanswered creation of ours or somebody else may have made.
+        /// Apple's list has channels that an unanswered creation of ours or another system may have made.
         case ambiguousCreation = "ambiguous-creation"
     }
 

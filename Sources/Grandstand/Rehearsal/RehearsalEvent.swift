@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a dress rehearsal must know of a declared event.
+/// The facts of a declared event that a dress rehearsal needs.
 package struct RehearsalEvent: Sendable, Hashable {
     package var key: String
     package var startsAt: Date?

@@ -1,18 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// What a declared day comes to that nobody refuses, and its organiser should know before. Pure.
+/// A warning about a declared day: nothing in it is refused, and its organiser should know. Pure.
 package struct RehearsalNotice: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// It says no end; two hours were taken.
         case noEnd = "no-end"
         /// It lasts longer than iOS keeps an activity.
         case tooLong = "too-long"
-        /// Its start has no topic, so nobody gets it.
+        /// Its start has no topic, so no phone gets it.
         case noFollowers = "no-followers"
-        /// Who follows the topic gets several cards at once.
+        /// Followers of the topic get several cards at once.
         case overlap
-        /// Who follows the topic is sent more starts in an hour than a phone takes.
+        /// Followers of the topic are sent more starts in an hour than a phone takes.
         case startBudget = "start-budget"
     }
 
@@ -45,7 +45,7 @@ package struct RehearsalNotice: Sendable, Hashable {
         }
         if event.hasStart, event.topics.isEmpty {
             notices.append(
-                .init(kind: .noFollowers, subject: event.key, detail: "has a start and no topics: nobody gets it."))
+                .init(kind: .noFollowers, subject: event.key, detail: "has a start and no topics: no phone gets it."))
         }
         return notices
     }
@@ -63,7 +63,7 @@ package struct RehearsalNotice: Sendable, Hashable {
                 notices.append(
                     .init(
                         kind: .overlap, subject: topic,
-                        detail: "\(together) events at once: who follows it gets as many cards."))
+                        detail: "\(together) events at once: its followers get as many cards."))
             }
             let hourly =
                 spans.map { span in

@@ -5,7 +5,7 @@ package import FoundationEssentials
 /// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
 /// end. What opened before is open at once.
 package struct RehearsalPlan: Sendable, Hashable {
-    /// What an organiser sends to one event, in order.
+    /// The messages of an organiser to one event, in order.
     package struct Script: Sendable, Hashable {
         package var event: RehearsalEvent
         /// Its messages are rehearsed; otherwise it only holds its places, until its end.
@@ -29,7 +29,7 @@ package struct RehearsalPlan: Sendable, Hashable {
     package let speed: Double
     package let scripts: [Script]
 
-    /// Every so manieth update rings: goals are few.
+    /// Every n-th update rings: goals are few.
     private static let alertEvery = 8
     /// Seconds of the day before the first start, at least these of the rehearsal: channels are made in real time.
     private static let prelude: (day: TimeInterval, real: TimeInterval) = (900, 2)

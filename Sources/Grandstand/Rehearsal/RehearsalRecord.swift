@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What was seen in one run of a rehearsal, in real moments: what the report is worked out of.
+/// The observations of one run of a rehearsal, with real times: the report is computed from them.
 package struct RehearsalRecord: Sendable {
     /// A message the server accepted.
     package struct Message: Sendable, Hashable {
@@ -89,7 +89,7 @@ package struct RehearsalRecord: Sendable {
     }
 }
 
-/// What goes wrong on purpose.
+/// A fault that is caused on purpose.
 package struct RehearsalFault: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// APNs answers 503.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What one run of a rehearsal came to: the report's arithmetic. Pure.
+/// The results of one run of a rehearsal: the report's arithmetic. Pure.
 package struct RehearsalRun: Sendable {
     package struct Gap: Sendable, Hashable {
         package var seconds: TimeInterval

@@ -1,7 +1,7 @@
 internal import APNsWire
 
 extension StartDeclaration: JSONWritable {
-    /// As it was declared; what was left out is `null`.
+    /// As it was declared; members that were left out are `null`.
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("at", at)

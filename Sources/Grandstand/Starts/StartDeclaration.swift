@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct StartDeclaration: Sendable, Hashable {
     /// `nil`: when the event starts.
     package var at: Date?
-    /// Who follows until then gets it, too; `nil`: until the event ends, else four hours after `at`.
+    /// A later follower gets it until then; `nil`: until the event ends, else four hours after `at`.
     package var until: Date?
     package var attributesType: String
     /// JSON object text.
@@ -44,7 +44,7 @@ package struct StartWindow: Sendable, Hashable {
     package var from: Date
     package var until: Date
 
-    /// - Parameter askedAt: when somebody asked for it now, instead of at its time.
+    /// - Parameter askedAt: when the start was asked for by hand, instead of at its time.
     /// - Returns: `nil`: neither the declaration nor the event says when.
     package init?(
         _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil

@@ -1,4 +1,4 @@
-/// In which form an installation gets a start, or why it gets none. Pure: what is known of it decides.
+/// The form in which an installation gets a start, or why it gets none. Pure: decided by its record.
 package enum StartForm: Sendable, Hashable {
     /// Its activity listens to the event's channel (`input-push-channel`).
     case channel
@@ -8,7 +8,7 @@ package enum StartForm: Sendable, Hashable {
     case plain
     case ineligible(Ineligible)
 
-    /// Why somebody who follows gets no start.
+    /// Why a follower gets no start.
     package enum Ineligible: String, Sendable, Hashable, CaseIterable {
         /// Its system is too old.
         case system

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What has become of an event's start, in one app and environment or in all.
+/// The report on an event's start, in one app and environment or in all.
 package struct StartReport: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Its time has not come.
@@ -14,7 +14,7 @@ package struct StartReport: Sendable, Hashable {
     }
 
     package struct Counts: Sendable, Hashable {
-        /// Who follow one of the event's topics.
+        /// Those that follow one of the event's topics.
         package var followers = 0
         /// APNs said 200: never "shown".
         package var accepted = 0

@@ -33,7 +33,7 @@ package struct StartShard: PushShard, Hashable {
     /// No push goes after; its epoch is the pushes' `apns-expiration`.
     package var until: Date
     package var members: [Member]
-    /// The run is over: there is nobody to send to, and what is left is to count those who got none.
+    /// The run is over: nothing is sent any more, and the followers without a start are still to be counted.
     package var closes: Bool
 
     package init(

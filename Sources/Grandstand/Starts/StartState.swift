@@ -1,9 +1,9 @@
-/// What became of an installation's start, for good; the same words are a Postgres type.
+/// The final state of an installation's start; the same words are a Postgres type.
 package enum StartState: String, Sendable, Hashable, CaseIterable {
     /// APNs said 200: never "shown".
     case accepted
     case rejected
-    /// The answer never came, or nobody was left to hear it: it is not repeated.
+    /// The answer never came, or the replica that waited for it died: it is not repeated.
     case unknown
 
     /// - Returns: `nil`: it goes again.

@@ -1,5 +1,5 @@
-/// Which addresses messages may be posted to: the internet's own, and what the operator allows beyond. Otherwise whoever
-/// may name a URL could reach what only this machine can.
+/// Which addresses messages may be posted to: the internet's own, and what the operator allows beyond. Otherwise a
+/// caller that may name a URL could reach what only this machine can.
 package struct NetworkGuard: Sendable, Hashable {
     /// Allowed though not public.
     package var allowed: [IPNetwork]

@@ -1,4 +1,4 @@
-/// What a reconciliation's report says to those who hear of every run: only what no run before it had said.
+/// What a reconciliation's report says to webhooks that hear of every run: only what no run before it had said.
 struct ReconciliationFinding {
     private let report: JSONValue?
     private let standing: String?
@@ -9,8 +9,8 @@ struct ReconciliationFinding {
         standing = note["standing"]?.string
     }
 
-    /// Whether the run found what none had before, acted, or raised an alarm: an unmanaged channel is not told of every
-    /// hour.
+    /// Whether the run found what none had before, acted, or raised an alarm: an unmanaged channel is not reported
+    /// every hour.
     var isNews: Bool {
         newUnmanaged > 0 || count("missing") > 0 || count("actions") > 0 || alarm != nil && alarm != standing
     }

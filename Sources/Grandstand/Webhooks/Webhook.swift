@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// Where messages are posted to, and which. Its secret is not part of it: that is seen once.
+/// A destination of messages, and the topics it subscribes to. Its secret is not part of it: that is shown once.
 package struct Webhook: Sendable, Hashable {
     package var id: UUID
     package var draft: WebhookDraft
     package var state: State
-    /// Why the server disabled it; `nil` while it is enabled, or when somebody disabled it by hand.
+    /// Why the server disabled it; `nil` while it is enabled, or when it was disabled by hand.
     package var reason: String?
     /// The first failure since the last success.
     package var failingSince: Date?
@@ -13,7 +13,7 @@ package struct Webhook: Sendable, Hashable {
     package var previousSecretUntil: Date?
     package var createdAt: Date
     package var updatedAt: Date
-    /// Another one each time what was said of it changes, also by the server's disabling it.
+    /// A new number with each change of its declaration, also when the server disables it.
     package var version: Int
 
     package init(
@@ -33,7 +33,7 @@ package struct Webhook: Sendable, Hashable {
 
     package enum State: String, Sendable, Hashable, CaseIterable {
         case enabled
-        /// Nothing new is written for it; what is queued waits.
+        /// No new message is written for it; queued ones wait.
         case disabled
     }
 
@@ -46,7 +46,7 @@ package struct Webhook: Sendable, Hashable {
     package static let patience: TimeInterval = 5 * 86_400
 }
 
-/// What a caller says of a webhook.
+/// A caller's draft of a webhook.
 package struct WebhookDraft: Sendable, Hashable {
     package var url: WebhookURL
     package var description: String?

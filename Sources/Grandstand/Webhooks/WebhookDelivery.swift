@@ -51,7 +51,7 @@ package struct WebhookDelivery: Sendable, Hashable {
 /// A delivery with all there is to know of it.
 package struct WebhookDeliveryLog: Sendable, Hashable {
     package var delivery: WebhookDelivery
-    /// What is posted, byte for byte.
+    /// The posted body, byte for byte.
     package var body: [UInt8]
     /// The oldest first.
     package var attempts: [WebhookAttempt]

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// What a message to webhooks is made of: the facts as they were when it happened.
+/// The facts that a message to webhooks is made of, as they were when it happened.
 package enum WebhookFacts: Sendable {
     case broadcast(SettledBroadcast)
     /// A channel, and the one whose place it took.

@@ -1,10 +1,10 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// What a webhook can tell of; the same words are a Postgres type.
+/// The topics of webhooks; the same words are a Postgres type.
 ///
-/// Another topic takes four files: a migration that adds its word and the trigger that notes it (`note_for_webhooks`),
-/// this one, the contract (openapi.yaml) and docs/webhooks.md.
+/// Another topic takes a migration that adds its word and the trigger that notes it (`note_for_webhooks`), this file,
+/// the contract (openapi.yaml), the client's word and docs/webhooks.md.
 package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Every delivery of a broadcast is settled.
     case broadcastSettled = "broadcast.settled"
@@ -25,7 +25,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Asked for by hand, to try a webhook out.
     case webhookTest = "webhook.test"
 
-    /// What a webhook may ask for; a test comes without being asked for.
+    /// The topics that a webhook may subscribe to; a test comes without that.
     package static let subscribable = allCases.filter { $0 != .webhookTest }
 
     /// A key hears of the topic when it holds one of these.

@@ -42,7 +42,7 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
         authority = self.port == standard ? name : "\(name):\(self.port)"
     }
 
-    /// Where it leads, for audit log and people who are not its owner: path and query may hold a token.
+    /// Its origin, for the audit log and people who are not its owner: path and query may hold a token.
     package var origin: String { "\(scheme.rawValue)://\(authority)" }
 
     /// The address, when the host is one.

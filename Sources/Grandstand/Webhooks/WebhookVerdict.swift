@@ -1,16 +1,16 @@
 package import FoundationEssentials
 
-/// What a receiver said to a message.
+/// A receiver's answer to a message.
 package enum WebhookAnswer: Sendable, Hashable {
     /// - Parameter retryAfter: seconds the receiver asks to be left alone for.
     case answered(status: Int, retryAfter: Int? = nil)
-    /// Nobody answered, or not in time.
+    /// No answer, or not in time.
     case unanswered(String)
     /// Not posted: the address is one that must not be called, or the scheme.
     case refused(String)
 }
 
-/// What follows from an answer. Pure: answer, tries and now decide.
+/// The consequence of an answer. Pure: answer, tries and now decide.
 package enum WebhookVerdict: Sendable, Hashable {
     /// The receiver said 2xx.
     case delivered(status: Int)

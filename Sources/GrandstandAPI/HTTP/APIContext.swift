@@ -14,7 +14,7 @@ package struct APIContext: RequestContext, Sendable {
     /// The query's parameters, those that the route knows and no others.
     var query = QueryParameters()
     /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
-    /// bits, for who has one address of those has all.
+    /// bits, for a client with one of those addresses has all of them.
     package let address: String
     /// The connection the request came on.
     package let channel: any NIOCore.Channel
@@ -29,7 +29,7 @@ package struct APIContext: RequestContext, Sendable {
         address = Self.network(of: source.channel.remoteAddress)
     }
 
-    /// Whom the audit log names for what this request does.
+    /// The actor in the audit log for what this request does.
     var actor: AuditActor { key.map(AuditActor.init) ?? .server }
 
     /// Bodies larger than this are refused unless a route allows more.
@@ -37,7 +37,7 @@ package struct APIContext: RequestContext, Sendable {
 
     private static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress else { return "" }
-        // Also an IPv4 address in IPv6's clothes (RFC 4291, 2.5.5.2).
+        // Also an IPv4 address mapped into IPv6 (RFC 4291, 2.5.5.2).
         if text.contains(".") { return text.split(separator: ":").last.map(String.init) ?? text }
         let halves = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
             .map { $0.split(separator: ":") }

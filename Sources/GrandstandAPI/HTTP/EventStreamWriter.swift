@@ -68,8 +68,8 @@ struct EventStreamWriter: Sendable {
         return "\(id)event: \(name)\ndata: \(String(decoding: json.bytes, as: UTF8.self))\n\n"
     }
 
-    /// A response's writer in the hands of the one task that writes. Hummingbird does not mark its protocol as Sendable;
-    /// nobody else touches the writer until that task has ended.
+    /// A response's writer in the hands of the one task that writes. Hummingbird does not mark its protocol as
+    /// Sendable; no other task touches the writer until that task has ended.
     private final class Pen: @unchecked Sendable {
         private var writer: any ResponseBodyWriter
 

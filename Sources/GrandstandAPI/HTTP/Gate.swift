@@ -83,7 +83,7 @@ struct Gate: Sendable {
         }
     }
 
-    /// Who fails too often is told when to come again, instead of why.
+    /// A client that fails too often is told when to come again, instead of why.
     func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
         guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
             return Problem(.unauthenticated, detail)
@@ -117,6 +117,6 @@ extension APIContext {
 extension APIContext: PathReading {
     package func parameter(_ name: String) -> String? { parameters.get(name) }
 
-    /// Whose things this request reaches. The gate lets in nobody without a key where this is asked for.
+    /// Whose things this request reaches. The gate lets in no request without a key where this is needed.
     package var reach: AppReach { key?.reach ?? .only([]) }
 }

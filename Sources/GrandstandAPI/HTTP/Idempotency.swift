@@ -4,12 +4,12 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Gives the first answer again to whoever repeats a POST with the same `Idempotency-Key`.
+/// Gives the first answer again to a repeated POST with the same `Idempotency-Key`.
 struct Idempotency: Sendable {
     let store: any IdempotencyStore
     let now: @Sendable () -> Date
 
-    /// How long work in several steps belongs to the one who began it: longer than its calls to Apple can take.
+    /// How long work in several steps belongs to the request that began it: longer than its calls to Apple can take.
     private static let lease = Duration.seconds(60)
     /// How long a repetition waits for the first to finish.
     private static let patience = Duration.seconds(10)
@@ -70,7 +70,7 @@ struct Idempotency: Sendable {
         return try await store.once(wanted, now: now(), work: work)
     }
 
-    /// What an answer is to whoever repeats the request: 5xx and refusals with a time to come again are none.
+    /// Whether the answer is kept for repetitions of the request: 5xx and refusals with a time to come again are not.
     private static func result(
         _ context: APIContext, _ work: () async throws -> Response
     ) async throws -> IdempotentResult {

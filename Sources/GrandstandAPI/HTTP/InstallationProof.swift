@@ -34,8 +34,8 @@ struct InstallationProof: Sendable {
         address = context.address
     }
 
-    /// Does what the installation asks. Wrong secrets are counted; beyond some, nobody is asked any more whether the next
-    /// one is right.
+    /// Does what the installation asks. Wrong secrets are counted; beyond some, the database is not asked any more
+    /// whether the next one is right.
     ///
     /// - Throws: `rate-limited`; what `body` throws.
     func proved<Value>(

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import Grandstand
 
 // What messages and starts have in common.
@@ -85,15 +84,5 @@ extension JSONFields {
             byVariant[variant] = override
         }
         return byVariant
-    }
-
-    /// 1, 5 or 10.
-    mutating func priority(_ name: String = "priority") -> APNsPriority? {
-        guard let value = value(name) else { return nil }
-        guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
-            fault(name, "1, 5 or 10 was expected.")
-            return nil
-        }
-        return priority
     }
 }

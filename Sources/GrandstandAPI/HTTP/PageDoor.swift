@@ -2,7 +2,7 @@ package import Grandstand
 internal import HTTPTypes
 package import Hummingbird
 
-/// Somebody who showed a key to a page, and shows a session since.
+/// A person who signed in to the console with a key.
 package struct PageSession: Sendable {
     /// The session's key, which is valid.
     package let key: APIKey

@@ -25,7 +25,7 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// Buckets of a kind: beyond that, full ones are forgotten, and then all. Who comes with more addresses than that
+    /// Buckets of a kind: beyond that, full ones are forgotten, and then all. A sender with more addresses than that
     /// gets fresh buckets; memory stays bounded.
     static let capacity = 20_000
 
@@ -104,7 +104,8 @@ package final class RateLimits: Sendable {
 
     /// Whether so many installations are new from an address that no other is taken now; `nil`: another may come.
     ///
-    /// Addresses that are not of the public internet are a proxy's, or somebody's own: behind a proxy stand all phones.
+    /// Addresses that are not of the public internet are a proxy's, or of a private network: behind a proxy are all
+    /// phones.
     func refusesNewcomer(from address: String, at now: Date) -> RateLimit.Standing? {
         guard let installations, Self.isPublic(address) else { return nil }
         let standing = newcomers.withLock { $0[address]?.look(installations, at: now) }

@@ -4,9 +4,9 @@ internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
-/// One operation of the API: where it is, who may call it, what it does.
+/// One operation of the API: its path, the access it needs, its handler.
 struct Route: Sendable {
-    /// Who may call a route.
+    /// The access that a route needs.
     enum Access: Sendable, Equatable {
         /// Anybody: health checks.
         case open
@@ -125,7 +125,7 @@ struct RouteTable: Sendable {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 var context = context
                 context.key = try await gate.admit(request, context, to: route)
-                // What probes send along is nobody's business.
+                // The query of a probe is ignored.
                 if route.access != .open {
                     context.query = try QueryParameters(request.uri.query ?? "", known: route.query)
                 }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
-/// The header fields that every answer has, whoever writes it: browsers take nothing in it for a page or a script of
-/// ours (unless a page says otherwise), and stay with HTTPS once they came by it (RFC 6797).
+/// The header fields that every answer has, from whatever handler: browsers take nothing in it for a page or a script
+/// of ours (unless a page says otherwise), and stay with HTTPS once they came by it (RFC 6797).
 package struct StandingHeaders: Sendable {
     let fields: HTTPFields
     /// The same as they go over the wire, each with its line's end.

@@ -11,11 +11,11 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// Said outwards when requests were answered here, for whoever watches over the connection's time: an answer that is
-    /// written below the encoder is seen by nobody else.
+    /// Fired outwards when requests were answered here, for the handler that watches over the connection's time: an
+    /// answer that is written below the encoder is seen by no other handler.
     package struct Answered: Sendable {}
 
-    private let desk: LookupDesk
+    private let lookups: LookupResponder
     /// Where bytes are written that need no encoding any more.
     private var encoder: ChannelHandlerContext?
     /// Requests that went past and are not answered yet.
@@ -25,7 +25,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     private var mustFlush = false
     private var mustPass = false
 
-    package init(desk: LookupDesk) { self.desk = desk }
+    package init(lookups: LookupResponder) { self.lookups = lookups }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
@@ -36,9 +36,9 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // A caller who does not read its answers meets the router's patience, which is bounded.
+            // For a client that does not read its answers the router waits a bounded time.
             if underWay == 0, encoder != nil, context.channel.isWritable {
-                answer = desk.answer(head)
+                answer = lookups.answer(head)
                 if answer != nil { return }
             }
             underWay += 1

@@ -9,7 +9,7 @@ struct LookupResponse {
     let isNotModified: Bool
     /// How the key stands to its limit, if it has one.
     let standing: RateLimit.Standing?
-    /// What every answer has, with the lines' ends.
+    /// The header fields of every answer, with the ends of lines.
     let headers: [UInt8]
     /// As it stands in `Date`.
     let date: [UInt8]

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// `/v1/apps`: which apps there are and who signs for them.
+/// `/v1/apps`: the apps, and the provider keys that sign for them.
 struct AppRoutes: Sendable {
     let apps: any AppStore
     let quirks: any QuirkStore

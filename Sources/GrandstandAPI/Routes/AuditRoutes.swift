@@ -3,7 +3,7 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Hummingbird
 
-/// `/v1/audit-log`: who did what.
+/// `/v1/audit-log`: changes and their actors.
 struct AuditRoutes: Sendable {
     let log: any AuditLog
 

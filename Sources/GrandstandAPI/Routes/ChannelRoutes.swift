@@ -8,7 +8,7 @@ internal import Hummingbird
 struct ChannelRoutes: Sendable {
     let apps: any AppStore
     let channels: any ChannelStore
-    let desk: ChannelOperations
+    let operations: ChannelOperations
 
     var routes: [Route] {
         let base: String = "/v1/apps/:bundleId/:environment/channels"
@@ -30,7 +30,7 @@ struct ChannelRoutes: Sendable {
         let policy = fields.choice("storagePolicy", StoragePolicy.self, required: true)
         let label = fields.text("label")
         try fields.finish()
-        let channel = try await desk.create(
+        let channel = try await operations.create(
             ChannelDraft(
                 bundleID: bundleID, environment: environment, storagePolicy: policy ?? .noMessageStored, label: label),
             by: context.actor)
@@ -61,7 +61,7 @@ struct ChannelRoutes: Sendable {
             fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
         }
         try fields.finish()
-        let channel = try await desk.import(
+        let channel = try await operations.import(
             channelID ?? "", of: bundleID, in: environment, label: label, eventKey: eventKey, variant: variant,
             within: context.reach, by: context.actor)
         return .json(channel, status: .created)
@@ -97,7 +97,8 @@ struct ChannelRoutes: Sendable {
         let verify = try context.query.flag("verify")
         let id = try context.id(orThrow: .channelNotFound)
         let channel = try await channels.recorded(id, of: try context.app(), among: apps)
-        return .json(VerifiedChannel(channel: channel, verification: verify ? try await desk.verify(channel) : nil))
+        return .json(
+            VerifiedChannel(channel: channel, verification: verify ? try await operations.verify(channel) : nil))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -105,7 +106,7 @@ struct ChannelRoutes: Sendable {
         let app = try context.app()
         let id = try context.id(orThrow: .channelNotFound)
         _ = try await apps.registered(app.bundleID)
-        try await desk.delete(id, of: app.bundleID, in: app.environment, force: force, by: context.actor)
+        try await operations.delete(id, of: app.bundleID, in: app.environment, force: force, by: context.actor)
         return .noContent
     }
 }

@@ -20,7 +20,7 @@ extension EventRoutes {
             do {
                 return .json(try await apply(patch, to: key, if: condition, context))
             } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
-                // Somebody else changed it since it was read.
+                // Another writer changed it since it was read.
             }
         }
         throw Problem(.storeUnavailable, "Others change this event all the time. Try again.", retryAfter: 1)
@@ -38,7 +38,7 @@ extension EventRoutes {
         }
         try condition.check(present.version)
         let declared = try JSONValue(parsing: EventDocuments.api.document(of: present.specification).text)
-        // A name that nobody knows is told also where it is null.
+        // An unknown name is refused also where it is null.
         let merged = MergePatch.apply(patch, to: declared, keepsNulls: true)
         let specification = try EventSpecification(key: key, body: try JSONValue(parsing: merged))
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }

@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
@@ -68,63 +67,5 @@ struct EventRoutes: Sendable {
         return .json(
             try await events.reopen(
                 key, audiences: audiences, within: context.reach, by: context.actor, now: now()))
-    }
-}
-
-extension EventSpecification {
-    /// Reads the body of `PUT /v1/events/{key}`.
-    init(key: EventKey, body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let name = fields.text("name", required: true)
-        let kind = fields.text("kind", maximum: 64)
-        let startsAt = fields.date("startsAt")
-        let endsAt = fields.date("endsAt")
-        let (channelsOpenAt, channelsOpenBefore) = Self.opening(&fields, startsAt: startsAt)
-        let metadata = fields.object("metadata")
-        if let startsAt, let endsAt, endsAt < startsAt { fields.fault("endsAt", "endsAt is before startsAt.") }
-        let audiences = Self.audiences(&fields)
-        let topics = fields.topics()
-        let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
-        let defaults = Self.defaults(&fields)
-        try fields.finish()
-        try start?.requireFit()
-        self.init(
-            key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
-            channelsOpenBefore: channelsOpenBefore, audiences: audiences, metadata: metadata, topics: topics,
-            start: start, defaults: defaults)
-    }
-
-    private static func audiences(_ fields: inout JSONFields) -> [Audience] {
-        var audiences: [Audience] = []
-        var seen: Set<Audience.ID> = []
-        for (value, pointer) in fields.array("audiences", required: true, count: 1...1_000) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            let bundleID = nested.bundleID("bundleId")
-            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
-            let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
-            let variant = nested.variant()
-            let delivery = nested.choice("delivery", Audience.Delivery.self) ?? .channel
-            let priority = nested.priority()
-            if variant != nil, delivery == .tokens {
-                nested.fault(
-                    "variant",
-                    "A variant has a channel of its own. The tokens of an app are one crowd, without variants.")
-            }
-            if let bundleID, let environment, let policy {
-                let audience = Audience(
-                    id: Audience.ID(bundleID: bundleID, environment: environment, variant: variant),
-                    storagePolicy: policy, delivery: delivery, priority: priority)
-                if seen.insert(audience.id).inserted {
-                    audiences.append(audience)
-                } else {
-                    nested.fault(
-                        variant == nil ? "environment" : "variant",
-                        "\(bundleID) in \(environment.rawValue)\(variant.map { " in variant \($0)" } ?? "") stands twice; "
-                            + "an event has one channel for each app, environment and variant, with one policy.")
-                }
-            }
-            fields.absorb(nested)
-        }
-        return audiences
     }
 }

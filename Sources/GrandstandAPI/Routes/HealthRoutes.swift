@@ -22,7 +22,7 @@ package struct Readiness: Sendable {
     /// What is known of APNs without asking.
     package struct APNsState: Sendable {
         package enum Word: String, Sendable {
-            /// Nobody had a reason to connect yet.
+            /// No request needed a connection yet.
             case unknown
             case reachable
             case unreachable
@@ -41,7 +41,7 @@ package struct Readiness: Sendable {
 
 /// Counts what the API answers, and tells all that this process counts.
 package protocol OperationMetrics: Sendable {
-    /// - Parameter path: the route's path; `nil` when there is none, so that nobody outside decides how many series
+    /// - Parameter path: the route's path; `nil` when there is none, so that no outside party decides how many series
     ///   there are.
     func answered(method: String, path: String?, status: Int, time: Duration)
 

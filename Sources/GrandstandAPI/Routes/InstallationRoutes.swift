@@ -9,7 +9,7 @@ struct InstallationRoutes: Sendable {
     let limits: RateLimits
     let now: @Sendable () -> Date
 
-    /// Who may register.
+    /// The access that registrations need.
     static let access = Route.Access.scope(.device)
     static let collection = "/v1/apps/:bundleId/:environment/installations"
     static let path = collection + "/:installationId"

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// `/v1/keys`: who may call. A key that is bound to apps manages keys that reach no other.
+/// `/v1/keys`: API keys. A key that is bound to apps manages keys that reach no other.
 struct KeyRoutes: Sendable {
     let ledger: any KeyLedger
     let now: @Sendable () -> Date

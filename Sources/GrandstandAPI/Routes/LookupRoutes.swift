@@ -11,7 +11,7 @@ struct LookupRoutes: Sendable {
     let contents: LookupContents
     let meter: LookupMeter
 
-    /// Who may look up: here, and where `LookupDesk` answers from memory.
+    /// The access that lookups need: here, and where `LookupResponder` answers from memory.
     static let access = Route.Access.scope(.lookup)
     static let path = "/v1/lookup/:bundleId/:environment/:key"
 

@@ -23,7 +23,7 @@ struct ReceiptRoutes: Sendable {
         let arrivedAt = now()
         let proof = try InstallationProof(request, context)
         let batch = try ReceiptBatch(body: try await request.json(), arrivedAt: arrivedAt)
-        // Whoever is not asked would make the sample what somebody wants it to be.
+        // Receipts of installations that were not asked would let senders shape the sample.
         let isSampled = sampling.includes(proof.id.id)
         let recorded = try await proof.proved(limits, at: arrivedAt) {
             try await receipts.record(

@@ -8,7 +8,7 @@ internal import Hummingbird
 struct ReconciliationRoutes: Sendable {
     let apps: any AppStore
     let store: any ReconciliationStore
-    let desk: ReconciliationOperations
+    let operations: ReconciliationOperations
     let limits: (grace: TimeInterval, deleteBudget: Int)
 
     var routes: [Route] {
@@ -32,7 +32,7 @@ struct ReconciliationRoutes: Sendable {
         let options = ReconciliationOptions(
             apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate, grace: limits.grace,
             deleteBudget: limits.deleteBudget)
-        return .json(try await desk.reconcile(app, options, by: context.actor), status: .created)
+        return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// What an answer to "list the channels" says about token, capability, capitals and list.
+/// The reading of an answer to "list the channels": token, capability, capitals and list.
 enum AppleAnswer {
     static func checks(
         _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// What the server has warned of, for every app and environment: Apple may say something else to the doctor's one call.
+/// The server's alarms, for every app and environment: Apple may say something else to the doctor's one call.
 enum DoctorAlarms {
     static func checks(_ quotas: [Quota]) -> [DoctorCheck] {
         quotas.flatMap { quota in
@@ -44,7 +44,7 @@ enum DoctorAlarms {
             )
         case .ambiguousCreation:
             (
-                .warning, "a creation went unanswered, and somebody else may have made what the list has",
+                .warning, "a creation went unanswered, and another system may have made the channels in the list",
                 "look at the unmanaged channels, then `\(command) --apply --adopt`, or `--delete-unmanaged`"
             )
         }

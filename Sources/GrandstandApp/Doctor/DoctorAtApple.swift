@@ -76,7 +76,7 @@ struct DoctorAtApple: Sendable {
         let failed =
             switch error.kind {
             case .resolve: 0
-            // Of a time-out the message says where it happened.
+            // The message of a time-out says where it happened.
             case .connect, .proxy, .timedOut: 1
             case .tls: 2
             case .alpn, .settings: 3

@@ -10,14 +10,14 @@ package struct DoctorCheck: Sendable, Hashable, Codable {
         case skipped
     }
 
-    /// What was looked at: `settings`, `database`, … in the order of `DoctorReport`.
+    /// The subject: `settings`, `database`, … in the order of `DoctorReport`.
     package var name: String
     /// Where: an app and environment, a host and port; `nil` for the whole installation.
     package var subject: String?
     package var outcome: Outcome
-    /// What was found, one line.
+    /// The finding, one line.
     package var detail: String
-    /// What to do about a failure or a warning, one line.
+    /// The remedy for a failure or a warning, one line.
     package var nextStep: String?
 
     init(_ name: String, of subject: String? = nil, _ outcome: Outcome, _ detail: String, next: String? = nil) {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What the doctor found, in the order it looked.
+/// The doctor's findings, in the order of its checks.
 package struct DoctorReport: Sendable, Hashable, Codable {
     package var checks: [DoctorCheck]
 

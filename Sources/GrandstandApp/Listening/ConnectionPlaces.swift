@@ -5,7 +5,7 @@
 /// client can always show its key. Known connections stay.
 struct ConnectionPlaces<Name: Hashable> {
     private let maximum: Int
-    /// Places for strangers, fewer where those who are known have more than a tenth.
+    /// Places for unknown clients, fewer where known ones have more than a tenth.
     let share: Int
     private(set) var known: Set<Name> = []
     private var strangers: [Name: Int] = [:]
@@ -15,7 +15,7 @@ struct ConnectionPlaces<Name: Hashable> {
     private var first = 0
     private var numbers = 0
 
-    /// - Parameter maximum: connections at a time, 2 at least. A tenth is kept for those who are known, one at least.
+    /// - Parameter maximum: connections at a time, 2 at least. A tenth is kept for known clients, one at least.
     init(maximum: Int) {
         self.maximum = maximum
         share = max(1, maximum - max(1, maximum / 10))

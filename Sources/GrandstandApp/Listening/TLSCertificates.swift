@@ -9,7 +9,7 @@ final class TLSCertificates: Sendable {
     private struct State {
         var context: NIOSSLContext
         var stamp: Stamp
-        /// What could not be used; it is complained of once.
+        /// The files that could not be used; they are reported once.
         var refused: Stamp?
     }
 

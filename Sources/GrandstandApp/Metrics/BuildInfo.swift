@@ -1,6 +1,6 @@
 internal import GrandstandStore
 
-/// What this program was built from.
+/// The source and tools that this program was built from.
 enum BuildInfo {
     /// Of Grandstand. There are no numbered releases yet.
     static let version = "development"

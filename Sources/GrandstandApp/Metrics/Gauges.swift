@@ -5,7 +5,7 @@ internal import GrandstandService
 internal import Postgres
 internal import PrometheusMetrics
 
-/// What is known when somebody asks, and told then.
+/// Gauges that are read when the metrics are asked for.
 enum Gauges {
     /// Of the database as a whole: nothing, unless this replica leads.
     static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {

@@ -55,7 +55,7 @@ enum MetricCatalog {
             "Seconds by which this machine's clock is ahead of the database's."),
         .init(
             "grandstand_deliveries_total", .counter, labels: ["environment", "state", "reason"],
-            "Deliveries that came to their end here, with APNs' reason if it gave one."),
+            "Deliveries that were settled here, with APNs' reason if it gave one."),
         .init(
             "grandstand_accept_to_apns_seconds", .histogram, bounds: deliveryBounds,
             "From the acceptance of a broadcast or single push, or its sendAt, to APNs' 200."),
@@ -64,7 +64,7 @@ enum MetricCatalog {
             "1 while sends to the environment's host are suspended after failures, but for probes."),
         .init(
             "grandstand_starts_total", .counter, labels: ["state", "reason"],
-            "Pushes that start an activity and came to their end, with APNs' reason if it gave one."),
+            "Pushes that start an activity and were settled, with APNs' reason if it gave one."),
         .init(
             "grandstand_token_answers_total", .counter, labels: app + ["result"],
             "APNs' answers about device tokens: accepted, or why the token was refused."),
@@ -73,10 +73,10 @@ enum MetricCatalog {
             "Reconciliations that ended here: ok, alarm, or failed."),
         .init(
             "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
-            "Messages to webhooks that came to their end here."),
+            "Messages to webhooks that were settled here."),
         .init(
             "grandstand_lookups_total", .counter, labels: ["result"],
-            "Lookups by what they came to, each event of a batch for itself."),
+            "Lookups by result, each event of a batch for itself."),
         .init(
             "grandstand_lookup_staleness_seconds", .gauge,
             "Seconds since the database confirmed what lookups are answered from; absent before it did."),
@@ -90,7 +90,7 @@ enum MetricCatalog {
             "Connections to the database: idle, or busy."),
         .init(
             "grandstand_database_wait_seconds", .histogram, labels: ["pool"],
-            "How long whoever needed a connection to the database waited for it."),
+            "How long callers waited for a connection to the database."),
     ]
 
     /// Of this process' way to APNs.

@@ -18,7 +18,7 @@ struct ServerMetrics: OperationMetrics {
         ).set(1)
     }
 
-    /// Asks `source` whenever somebody wants to know.
+    /// Asks `source` whenever metrics are read.
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
@@ -71,14 +71,14 @@ struct ServerMetrics: OperationMetrics {
     }
 }
 
-/// What tells answers apart in the metrics.
+/// The labels of answers in the metrics.
 private struct Series: Hashable {
     let method: String
     let path: String
     let status: Int
 }
 
-/// Who is asked for gauges.
+/// The sources of gauges.
 private final class Sources: Sendable {
     let all = Mutex<[@Sendable () -> [GaugeSample]]>([])
 }

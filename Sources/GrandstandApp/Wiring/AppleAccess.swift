@@ -8,7 +8,7 @@ internal import Logging
 /// Everything that asks Apple: the client, what is learned from its answers, and the calls that manage channels.
 struct AppleAccess: Sendable {
     let gateway: APNsClient
-    /// The client as the calls use it: refusals for want of the capability are noticed.
+    /// The client as the calls use it: refusals because the capability is off are noticed.
     let watched: CapabilityWatch
     let examinations: Examinations
     let calls: ChannelCalls

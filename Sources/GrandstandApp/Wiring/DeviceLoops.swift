@@ -4,8 +4,8 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// What sends pushes to devices: starts of events, and updates to those who have no channel. Both share an environment's
-/// places, so that a million starts do not make a crowd's goal wait for the last of them.
+/// The loops that send pushes to devices: starts of events, and updates to activities without a channel. Both share an
+/// environment's places, so that a million starts do not make a crowd's goal wait for the last of them.
 struct DeviceLoops: Sendable {
     let members: [ServerLoops.Member]
 

@@ -7,7 +7,7 @@ internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 
-/// What runs beside the listeners, each for the role that needs it.
+/// The loops beside the listeners, each for the role that needs it.
 struct ServerLoops: Sendable {
     /// A service, and the roles for one of which it runs; `nil`: it always runs.
     struct Member: Sendable {

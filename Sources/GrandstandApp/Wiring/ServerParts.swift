@@ -5,14 +5,14 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// What is built on the opened resources: the stores, the access to Apple, what answers requests.
+/// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
 struct ServerParts: Sendable {
     let stores: ServerStores
     let apple: AppleAccess
     let lookups: LookupReplica
     let views: LiveViews
     let keyUses: KeyUses
-    /// What metrics tell of the database as a whole.
+    /// The metrics of the database as a whole.
     let gauges: GaugeWatch
     /// Which connections make way when they are too many.
     let shares: ConnectionShares

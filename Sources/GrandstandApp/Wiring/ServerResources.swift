@@ -6,7 +6,7 @@ internal import GrandstandService
 internal import Logging
 internal import WebhookClient
 
-/// What a server opens: files, then the database and its clock. Whatever can fail at the start fails here, before
+/// The resources that a server opens: files, then the database and its clock. A start that fails does so here, before
 /// anything is listened on.
 struct ServerResources: Sendable {
     let keyRing: KeyRing

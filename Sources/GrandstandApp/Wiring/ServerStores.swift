@@ -61,7 +61,7 @@ struct ServerStores: Sendable {
             reports: Database(session.reportPool, sharing: store))
         departures = LocalDepartures()
         outbox = PostgresOutbox(
-            Database(session.outboxPool, sharing: store), calls: bulkSessions,
+            Database(session.outboxPool, sharing: store), bulk: bulkSessions,
             dispatch: dispatchSessions, departures: departures,
             outages: OutageLog("the loops could not be woken; they look by themselves", logger))
         crowds = PostgresCrowdStore(
@@ -94,7 +94,7 @@ struct ServerStores: Sendable {
         gauges = PostgresGaugeStore(store)
         live = PostgresLiveStore(store)
         installations = PostgresInstallationStore(
-            Database(session.devicePool, sharing: store), calls: store,
+            Database(session.devicePool, sharing: store), reading: store,
             outages: OutageLog("the loops of starts could not be woken; they look by themselves", logger))
         installationHistory = PostgresDeviceHistory(store, .installations)
         activityHistory = PostgresDeviceHistory(store, .activities)

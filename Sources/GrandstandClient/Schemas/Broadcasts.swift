@@ -76,7 +76,7 @@ extension GrandstandClient {
         public var eventKey: String?
         /// An update or the end; of a push also a start.
         public var event: MessageKind
-        /// Who asked for it, as actor of the audit log; null when that was not kept yet.
+        /// The actor that asked for it, as in the audit log; null when that was not kept yet.
         public var by: String?
         /// Cancelled: withdrawn, or its event was cancelled or over before anything of it was sent.
         public var state: BroadcastState
@@ -107,7 +107,7 @@ extension GrandstandClient {
         public var bundleId: String
         /// APNs' environment.
         public var environment: Environment
-        /// Of its audience, where that has one; of tokens: whose content they get.
+        /// Of its audience, where that has one; of tokens: the variant whose content they get.
         public var variant: String?
         /// Apple's ID of the channel, as it is.
         public var channelId: String?
@@ -138,7 +138,8 @@ extension GrandstandClient {
         public var supersededBy: String?
     }
 
-    /// Of a delivery to tokens; absent of one to a channel. Who was not reached when a newer state came gets that.
+    /// Of a delivery to tokens; absent of one to a channel. Activities that were not reached when a newer state came
+    /// get that.
     public struct TokenCounts: Sendable, Hashable, Codable {
         /// All of them.
         public var total: Int

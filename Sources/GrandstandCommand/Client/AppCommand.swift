@@ -97,8 +97,8 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: AppOptions
         @Argument(
-            help: "management-path, unstored-expiration or broadcast-feature.",
-            completion: .list(["management-path", "unstored-expiration", "broadcast-feature"])) var quirk: String
+            help: "\(Grandstand.Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).",
+            completion: .list(Grandstand.Quirk.Name.allCases.map(\.rawValue))) var quirk: String
         @Argument(help: "What is so.") var value: String
 
         func run() async throws {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import UnixSignals
 
-/// After the match: what to try, until the newcomer has enough.
+/// After the match: calls to try, until the newcomer stops.
 struct DemoInvitation: Sendable {
     let stage: DemoStage
     let report: DemoReport

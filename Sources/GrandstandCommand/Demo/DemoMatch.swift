@@ -3,8 +3,8 @@ internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
 
-/// The main job, step by step, through the public API; each step says what came of it and stops the demo when it is not
-/// what it should be.
+/// The main job, step by step, through the public API; each step reports its result and stops the demo when that is
+/// wrong.
 struct DemoMatch: Sendable {
     static let bundleID = "com.example.GrandstandDemo"
 

@@ -9,7 +9,7 @@ struct DemoPhone: Sendable {
     let locale: String
     private let phone: RegisteredPhone
 
-    /// Of those who read no Spanish, and of those who do.
+    /// Of phones in other languages, and of those in Spanish.
     static let alerts: [(locale: String, title: String)] = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")]
 
     init(_ number: Int, _ simulator: Simulator) throws {

@@ -26,7 +26,7 @@ final class DemoReport: Sendable {
 
     func heading(_ text: String) { line("\n\(text)") }
 
-    /// A step that is done, with what came of it.
+    /// A step that is done, with its result.
     func step(_ what: String, _ result: String) {
         let (done, total) = progress.withLock { progress in
             progress.done += 1

@@ -100,7 +100,7 @@ struct DemoSpectators {
         for index in phones.indices where phones[index].hasTunnel {
             simulator.setOnline(isOnline, device: phones[index].id)
             phones[index].isOnline = isOnline
-            // What was not stored is lost until the next.
+            // A message that was not stored is lost until the next.
             if isOnline, phones[index].policy == .mostRecentMessageStored { phones[index].shown = newest }
         }
     }

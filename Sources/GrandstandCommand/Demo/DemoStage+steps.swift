@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GrandstandClient
 
-/// What the demo's chapters do again and again.
+/// Steps that several chapters of the demo share.
 extension DemoStage {
     /// - Throws: `DemoFailure` for another status.
     func expect(_ answer: GrandstandClient.Answer, _ status: Int) throws {
@@ -9,7 +9,7 @@ extension DemoStage {
         throw DemoFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
     }
 
-    /// Asks until there is an answer; 15 seconds are ample for what takes milliseconds.
+    /// Asks until there is an answer; 15 seconds are ample for work that takes milliseconds.
     func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
         let deadline = ContinuousClock.now + .seconds(15)
         while ContinuousClock.now < deadline {

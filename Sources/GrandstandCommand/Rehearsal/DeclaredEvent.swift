@@ -40,7 +40,7 @@ struct DeclaredEvent: Sendable {
         return AppEnvironment(bundleID: bundleID, environment: environment)
     }
 
-    /// What declares it in the rehearsal's database: every time is where the plan has it.
+    /// Its declaration in the rehearsal's database: every time is where the plan has it.
     func draft(_ plan: RehearsalPlan, since base: Date) -> [UInt8] {
         func moved(_ date: Date?) -> String? { date.map { RFC3339.text(plan.moment(of: $0, since: base)) } }
         var draft = Draft(json, without: EventCommand.Put.readOnly.union(["channelsOpenBefore"]))
@@ -56,7 +56,7 @@ struct DeclaredEvent: Sendable {
         return draft.bytes
     }
 
-    /// What its organiser sends: the content its start declares, with a member that says which message it is.
+    /// Its organiser's messages: the content its start declares, with a member that says which message it is.
     ///
     /// - Parameters:
     ///   - event: its index in the plan's scripts.

@@ -7,7 +7,7 @@ internal import GrandstandClient
 
 /// Phones whose owners follow the day's topics, one each, the topics in turn.
 struct RehearsalPhones: Sendable {
-    /// What one of them follows.
+    /// The topic that one of them follows.
     private struct Interest: Hashable {
         let app: AppEnvironment
         let topic: String
@@ -17,7 +17,7 @@ struct RehearsalPhones: Sendable {
     let count: Int
     private let interests: [Interest]
 
-    /// - Parameter played: events; those without a start or without topics need nobody who follows.
+    /// - Parameter played: events; those without a start or without topics need no followers.
     init(_ count: Int, following played: [DeclaredEvent]) {
         let all = played.flatMap { declared in
             declared.apps.flatMap { app in

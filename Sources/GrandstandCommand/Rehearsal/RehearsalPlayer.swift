@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import Synchronization
 
-/// Plays a plan once: declares its events, sends what their organisers would send, and writes down what came of it.
+/// Plays a plan once: declares its events, sends the messages of their organisers, and records the results.
 struct RehearsalPlayer: Sendable {
     let plan: RehearsalPlan
     /// By key.
@@ -16,7 +16,7 @@ struct RehearsalPlayer: Sendable {
     private let base: Date
     private let notes: Notes
 
-    /// What several tasks write down.
+    /// The record that several tasks write.
     private final class Notes: Sendable {
         private let record: Mutex<RehearsalRecord>
 
@@ -30,7 +30,7 @@ struct RehearsalPlayer: Sendable {
     /// Channels are made in real time, and an opening is noticed within five seconds: seconds after its start for which an
     /// event's may still be missing.
     private static let channelGrace: TimeInterval = 20
-    /// Seconds for which what is still under way after the last end is waited for.
+    /// Seconds to wait for messages that are still under way after the last end.
     private static let patience: TimeInterval = 60
     /// Seconds the shortest message is worth sending, so that a fault of a compressed day does not outlast it.
     private static let shortestExpiration = 60
@@ -167,7 +167,7 @@ struct RehearsalPlayer: Sendable {
             let isPending = audiences.contains { $0["channel"]?["state"]?.string == "pending" }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
             outcomes = try await broadcasts(of: event)
-            // What waits for a channel that finds no place waits for longer than a rehearsal.
+            // Messages for a channel that finds no place wait longer than a rehearsal.
             let isUnderWay = isPending || ["queued", "sending", "scheduled"].contains { outcomes[$0] != nil }
             if !isUnderWay && isStarted || Date() > deadline { break }
             try await Task.sleep(for: .milliseconds(100))

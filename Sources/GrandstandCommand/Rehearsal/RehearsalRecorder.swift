@@ -4,7 +4,7 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// Keeps what Apple accepted during a run; the simulator's journal forgets.
+/// Keeps the requests that Apple accepted during a run; the simulator's journal forgets.
 final class RehearsalRecorder: Sendable {
     private struct Seen {
         let at: Date
@@ -42,7 +42,7 @@ final class RehearsalRecorder: Sendable {
         }
     }
 
-    /// Adds what was seen to a record.
+    /// Adds the observations to a record.
     ///
     /// - Parameter apps: those with a limit.
     func fill(_ record: inout RehearsalRecord, apps: some Sequence<AppEnvironment>) {

@@ -6,7 +6,7 @@ internal import GrandstandClient
 
 /// Where the declared day is read: a running server, or the configured database. Nothing is changed there.
 struct RehearsalSource: Sendable {
-    /// What a list of events is narrowed by.
+    /// The filter of a list of events.
     struct Filter: Sendable {
         var state: Event.State?
         var from: Date?

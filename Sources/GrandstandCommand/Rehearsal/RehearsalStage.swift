@@ -7,7 +7,7 @@ internal import GrandstandClient
 internal import Logging
 internal import Synchronization
 
-/// What a rehearsal is played on, running: a simulator, a PostgreSQL and a server of its own, and a second server process
+/// The running stage of a rehearsal: a simulator, a PostgreSQL and a server of its own, and a second server process
 /// where one is to be killed.
 struct RehearsalStage: Sendable {
     let simulator: Simulator
@@ -77,7 +77,7 @@ struct RehearsalStage: Sendable {
         }
     }
 
-    /// Does what goes wrong; returns once it is over.
+    /// Causes the fault; returns once it is over.
     func strike(_ kind: RehearsalFault.Kind, outage seconds: TimeInterval) async throws {
         switch kind {
         case .outage:
@@ -93,7 +93,7 @@ struct RehearsalStage: Sendable {
     /// Makes a call to a server, the next one when it does not answer or cannot, until one decides it. A repetition is the
     /// same call: it carries the same `Idempotency-Key`.
     ///
-    /// - Throws: `StartError` when nobody decides within two minutes.
+    /// - Throws: `StartError` when there is no decision within two minutes.
     func call(
         _ method: String, _ path: String, json: [UInt8]? = nil, as name: String? = nil, first: Int = 0
     ) async throws -> GrandstandClient.Answer {

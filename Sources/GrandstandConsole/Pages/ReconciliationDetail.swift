@@ -38,7 +38,7 @@ struct ReconciliationDetail: ConsolePage {
                 "Every known channel vanished at once, as when the Broadcast Capability is turned off. \(Advice.capability)"
             case .listIncomplete: "Apple has channels that its list lacks: nothing can be concluded from it."
             case .ambiguousCreation:
-                "Apple's list has channels that an unanswered creation or somebody else may have made: none was taken."
+                "Apple's list has channels that an unanswered creation or another system may have made: none was taken."
             case nil: nil
             }
         notes = report.notes

@@ -35,7 +35,7 @@ struct Attention: Sendable {
         case .ambiguousCreation:
             add(
                 .warning,
-                "Apple did not answer a creation, and its list has channels that somebody else may have made as well. "
+                "Apple did not answer a creation, and its list has channels that another system may have made as well. "
                     + "None was taken. Look at the unmanaged ones: adopt or delete them.",
                 ConsolePath.link(ConsolePath.channels(app), [("managed", "false")]),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])

@@ -2,7 +2,7 @@ internal import Calendars
 package import FoundationEssentials
 package import Grandstand
 
-/// What can be asked of calendars: declaring them, and making their events what their files say.
+/// Operations on calendars: declaring them, and syncing their events with their files.
 package struct CalendarOperations: Sendable {
     package let store: any CalendarStore
     private let apps: any AppStore
@@ -34,12 +34,12 @@ package struct CalendarOperations: Sendable {
         self.now = now
     }
 
-    /// What a sync is made of.
+    /// The parts of a sync.
     package enum Source: Sendable, Hashable {
         case file([UInt8])
         /// From the calendar's `url`.
         case url
-        /// None: what the last file lacked is cancelled.
+        /// None: events whose entries the last file lacked are cancelled.
         case last
     }
 
@@ -93,9 +93,9 @@ package struct CalendarOperations: Sendable {
         }
     }
 
-    /// Makes the calendar's events what the file says, or looks what that would do.
+    /// Syncs the calendar's events with the file, or previews that.
     ///
-    /// - Parameter file: `nil`: what the last one lacked is cancelled.
+    /// - Parameter file: `nil`: events whose entries the last file lacked are cancelled.
     /// - Throws: `invalid-request` with the line, for a file that cannot be read as a whole; what `CalendarStore.sync`
     ///   throws.
     package func sync(

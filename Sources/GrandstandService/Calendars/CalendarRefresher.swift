@@ -12,7 +12,7 @@ package struct CalendarRefresher: Service {
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
-    /// The longest sleep: a calendar that is declared is not told of.
+    /// The longest sleep: declarations of calendars send no signal.
     private static let pollInterval = Duration.seconds(5)
 
     /// - Parameters:

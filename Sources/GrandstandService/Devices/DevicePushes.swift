@@ -34,7 +34,7 @@ package final class DevicePushes: Sendable {
         state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
             if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
-            // One probe at a time: what is claimed beside it would only be given back.
+            // One probe at a time: shards claimed beside it would only be given back.
             guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
             return (1, nil)
         }
@@ -90,7 +90,7 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// Whose turn it is.
+    /// The owner whose turn it is.
     private final class Turns: Sendable {
         private let count = Atomic(0)
 

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// How long something is tried again.
+/// How long a failed operation is retried.
 final class Patience: Sendable {
     private let end: Mutex<ContinuousClock.Instant?>
 

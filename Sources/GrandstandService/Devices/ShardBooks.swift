@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// What a loop of shards has in hand, and what it knows of the database.
+/// The shards that a loop has in hand, and whether the database answers.
 final class ShardBooks: Sendable {
     private struct State {
         /// How many shards of each owner.

@@ -4,7 +4,7 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends pushes to devices of one environment, shard by shard: starts of events to who follows, updates to crowds. One
+/// Sends pushes to devices of one environment, shard by shard: starts of events to followers, updates to crowds. One
 /// shard of a run or lane is under way at a time, and is settled after its last answer.
 package struct ShardDispatcher<Store: ShardStore>: Service {
     private let replica = UUID()
@@ -19,12 +19,12 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     private let onSettled: @Sendable ([TokenVerdict]) -> Void
     private let logger: Logger
     private let books = ShardBooks()
-    /// Seconds after which is asked again for what is due, but cannot be claimed for a while.
+    /// Seconds between two claims while work is due that cannot be claimed.
     private static var restraint: TimeInterval { 0.25 }
 
     /// - Parameters:
     ///   - mayClaim: whether this process may take work on now; asked before every claim.
-    ///   - onSettled: called with what APNs' answers came to, when that is recorded.
+    ///   - onSettled: called with the outcomes of APNs' answers, once they are recorded.
     package init(
         environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
         wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
@@ -87,7 +87,8 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
         let made = await pushes.make(shard)
         tell(made, of: shard)
-        // Not cancelled with a stop: what was sent is written down. But a stop does not wait for a database that is away.
+        // Not cancelled with a stop: the outcomes of pushes that were sent are recorded. But a stop does not wait for a
+        // database that is away.
         let absence = Patience(nil)
         await withTaskCancellationHandler {
             await Task { await settle(shard, made, absence) }.value
@@ -97,8 +98,8 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     }
 
     /// Without its answers a shard counts as unknown, or is repeated. So a database that is away is waited for, however
-    /// long: nobody else can take the lease meanwhile, and time to spare is left when it is back (`LeaseClock`). What it
-    /// refuses is tried again for a while, for it may be full.
+    /// long: no other replica can take the lease meanwhile, and time to spare is left when it is back (`LeaseClock`).
+    /// What it refuses is tried again for a while, for it may be full.
     private func settle(
         _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: Patience
     ) async {

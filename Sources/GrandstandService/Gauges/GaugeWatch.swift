@@ -4,10 +4,10 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Reads what metrics tell of the database as a whole, on one replica at a time: the one that has the lease. When it stops
-/// it gives the lease back; when it dies, another has it within `lease` seconds.
+/// Reads the metrics of the database as a whole, on one replica at a time: the one that has the lease. When it stops it
+/// gives the lease back; when it dies, another has it within `lease` seconds.
 ///
-/// What is not known is not told: a read that fails, a lease that went or ran out leaves nothing of what was read before.
+/// Unknown values are not reported: after a failed read or a lost lease nothing of what was read before is left.
 package final class GaugeWatch: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
@@ -20,7 +20,7 @@ package final class GaugeWatch: Service {
         package init(tenure: ChannelTenure) { self.tenure = tenure }
     }
 
-    /// What was read, and until when this replica may tell it.
+    /// The values, and until when this replica may report them.
     package struct Reading: Sendable {
         package var quotas: [Quota]
         package var backlog: Backlog
@@ -47,7 +47,7 @@ package final class GaugeWatch: Service {
         outages = OutageLog("the database's gauges could not be read", logger)
     }
 
-    /// What this replica has to tell; `nil`: nothing, for another tells it, or nobody can now.
+    /// The values that this replica reports; `nil`: none, for another replica reports them, or none can now.
     package var current: Reading? {
         let now = now()
         return reading.withLock { reading in reading.flatMap { now < $0.until ? $0 : nil } }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Who looks at which event, and what they have been shown.
+/// The viewers of each event, and what they have been shown.
 struct LiveAudience {
     struct Member {
         let id: UUID
@@ -21,12 +21,12 @@ struct LiveAudience {
     }
 
     private struct View {
-        /// What the members that are not new have been shown.
+        /// The board that members which are not new have been shown.
         var board: LiveBoard?
         var members: [UUID: Member] = [:]
     }
 
-    /// Why somebody is not let in.
+    /// Why a viewer is refused.
     enum Refusal {
         /// No place is left, or the server stops.
         case full
@@ -83,16 +83,16 @@ struct LiveAudience {
 
     mutating func mark(_ read: Set<LiveSubject>) { marked.formUnion(read.filter { views[$0] != nil }) }
 
-    /// - Returns: what is looked at, and of that, what is to be read; the marks are gone then.
+    /// - Returns: the events that are looked at, and those of them that are to be read; their marks are cleared.
     mutating func turn() -> (watched: Set<LiveSubject>, marked: Set<LiveSubject>) {
         defer { marked = [] }
         return (Set(views.keys), marked)
     }
 
-    /// Shows what was read: everything to new members, what has changed to the others.
+    /// Shows the boards that were read: whole to new members, changes to the others.
     ///
-    /// - Parameter gone: what is out of its viewers' reach now.
-    /// - Returns: who does not keep up, or may look no more, to be ended.
+    /// - Parameter gone: events that are out of their viewers' reach now.
+    /// - Returns: streams that do not keep up, or whose key may not look any more, to be ended.
     mutating func show(
         _ boards: [LiveSubject: LiveBoard], gone: Set<LiveSubject> = []
     ) -> [AsyncStream<LiveUpdate>.Continuation] {
@@ -120,9 +120,9 @@ struct LiveAudience {
         return slow
     }
 
-    /// A sign of life for everybody.
+    /// A sign of life for all streams.
     ///
-    /// - Returns: who does not keep up, to be ended.
+    /// - Returns: streams that do not keep up, to be ended.
     func beat() -> [AsyncStream<LiveUpdate>.Continuation] {
         views.values.flatMap { view in
             view.members.values.map(\.continuation).filter { continuation in

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Live views of events, fanned out: one listener and one read of the database serve every stream of this process.
 ///
-/// A change wakes by NOTIFY, with the event's key as its name; polling finds what no signal told of. Streams are bounded
-/// in number, and each in what waits for its reader: one that does not keep up is ended.
+/// A change wakes by NOTIFY, with the event's key as its name; polling finds changes whose signal was lost. Streams are
+/// bounded in number, and each in what waits for its reader: one that does not keep up is ended.
 package final class LiveViews: Service {
     package struct Settings: Sendable {
         /// Streams of this process.
@@ -172,9 +172,9 @@ package struct LiveView: Sendable {
     package let close: @Sendable () -> Void
 }
 
-/// What the loop remembers from one read to the next.
+/// The loop's state from one read to the next.
 private struct LiveRound {
-    /// What the database knows this replica looks at.
+    /// The events that this replica looks at, as the database has them.
     var watched: Set<EventKey> = []
     var renewAt = Date.distantPast
     private var readAll = ContinuousClock.now

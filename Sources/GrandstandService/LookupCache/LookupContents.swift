@@ -3,8 +3,8 @@ package import Grandstand
 internal import Synchronization
 
 /// Lookups' answers with the newest content, off the database: one query at a time, with all names that were asked
-/// meanwhile, each once. Whoever asks gets what a query found that began after, so nobody is told the content before one
-/// that was accepted; and however many phones ask, the database spends a bounded part of its time on them.
+/// meanwhile, each once. A caller gets what a query found that began after its call, so no caller gets the content
+/// before one that was accepted; and however many phones ask, the database spends a bounded part of its time on them.
 package final class LookupContents: Sendable {
     private typealias Waiting = CheckedContinuation<LookupAnswer?, any Error>
 
@@ -74,7 +74,7 @@ package final class LookupContents: Sendable {
         }
     }
 
-    /// What is asked next; `nil`: nothing, and whoever comes then begins anew.
+    /// The next query's keys; `nil`: none, and the next caller begins anew.
     private func next() -> [LookupName: [Waiting]]? {
         state.withLock { state in
             let names = state.names.prefix(Self.batch)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A body is answered again until something that it may say has changed. While others change it all the time it is made
 /// anew for a tenth of the time at most; a change of this process's own is in the next answer.
 final class LookupLists: Sendable {
-    /// A body with what it was made of.
+    /// A body with the versions it was made of.
     private struct Page {
         let app: App
         let query: LookupListQuery
@@ -33,13 +33,14 @@ final class LookupLists: Sendable {
     private struct State {
         var indexes: [App: LookupIndex] = [:]
         var pages: [String: Page] = [:]
-        /// Of the bodies, with what they are known by.
+        /// The size of the bodies, with their keys.
         var bytes = 0
         /// How often everything was replaced.
         var generation = 0
     }
 
-    /// Bytes of bodies that are kept; then all are made anew: whoever has an app's key can ask any number of questions.
+    /// Bytes of bodies that are kept; then all are made anew: a client with an app's key can ask any number of
+    /// questions.
     private static let capacity = 32 * 1_024 * 1_024
     /// A page that others change all the time rests so many times as long as it took to make.
     private static let rest = 10
@@ -57,7 +58,7 @@ final class LookupLists: Sendable {
     func replace(with indexes: [App: LookupIndex]) {
         var indexes = indexes
         var pages: [String: Page] = [:]
-        // What is replaced is given back after the lock.
+        // The memory of the replaced value is freed after the lock.
         state.withLock { state in
             swap(&state.indexes, &indexes)
             swap(&state.pages, &pages)
@@ -89,7 +90,7 @@ final class LookupLists: Sendable {
     /// The answer to a question that was asked before, if that is still known.
     ///
     /// - Parameters:
-    ///   - name: the question in the words of whoever asked.
+    ///   - name: the question as it was asked.
     ///   - ownChanges: how many changes this process has made, all of which were read.
     func known(_ name: String, ownChanges: Int, now: Date) -> LookupBody? {
         state.withLock { state in

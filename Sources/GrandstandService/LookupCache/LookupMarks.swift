@@ -1,8 +1,8 @@
 internal import Grandstand
 internal import Synchronization
 
-/// Events that this process has changed and whose answers in memory are from before: whoever asks for one waits until it
-/// has been read. Changes of other processes are not marked; they are read within a second.
+/// Events that this process has changed and whose answers in memory are from before: a lookup of one waits until it has
+/// been read. Changes of other processes are not marked; they are read within a second.
 final class LookupMarks: Sendable {
     /// A reading of the database that has not begun before this: newer than all marks that were made until then.
     struct Reading: Sendable {
@@ -20,7 +20,7 @@ final class LookupMarks: Sendable {
     private struct Waiting {
         var id: Int
         var key: EventKey
-        /// What has to be read for this one.
+        /// The number of the mark that this caller waits for.
         var number: Int
         var continuation: CheckedContinuation<Bool, Never>
     }
@@ -78,7 +78,7 @@ final class LookupMarks: Sendable {
             for key in keys {
                 guard let mark = state.marks[key] else { continue }
                 read.insert(key)
-                // What is left was changed again after the reading began.
+                // The marks that are left were set again after the reading began.
                 state.marks[key] = mark.number <= reading.made ? nil : Mark(number: mark.number, since: reading.at)
             }
             count.store(state.marks.count, ordering: .releasing)

@@ -163,7 +163,7 @@ extension LookupReplica: Service {
                 let page = try await source.page(after: after, limit: settings.pageSize)
                 for (key, found) in page.records {
                     let known = state.withLock { $0.records[key] }
-                    // What is as it was is kept once, not twice.
+                    // A record that did not change is kept once, not twice.
                     records[key] = known == found ? known : found
                 }
                 after = page.next
@@ -182,7 +182,7 @@ extension LookupReplica: Service {
             lists.replace(with: indexes)
             state.readMeanwhile = nil
             state.confirmedAt = position.asOf.map { min($0, moment) } ?? moment
-            // What is replaced is given back after the lock.
+            // The memory of the replaced value is freed after the lock.
             swap(&state.records, &records)
             return state.records.count
         }

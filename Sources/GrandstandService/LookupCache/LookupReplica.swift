@@ -21,9 +21,10 @@ package final class LookupReplica: Sendable {
         package var pageSize = 2_000
         /// Seconds without confirmation after which an answer says so; a check may be late without that.
         package var grace: TimeInterval = 2
-        /// Whether the database is asked for what memory has not. At a standby it knows no more than memory does.
+        /// Whether the database is asked for entries that memory does not have. At a standby it knows no more than
+        /// memory does.
         package var asksDatabase = true
-        /// How long a lookup waits for what this process has changed to be read again.
+        /// How long a lookup waits until an event that this process changed is read again.
         package var patience = Duration.seconds(2)
 
         package init(staleLimit: TimeInterval = 600) { self.staleLimit = staleLimit }
@@ -48,8 +49,8 @@ package final class LookupReplica: Sendable {
         /// When the database last said that memory is right.
         var confirmedAt: Date?
         var questions: RecentQuestions<LookupName>
-        /// What the database told of names that memory had not read yet, until memory has: who was given a channel is not
-        /// told a moment later that there is none.
+        /// The database's answers for names that memory had not read yet, until memory has: a client that was given a
+        /// channel is not told a moment later that there is none.
         var told: [LookupName: Told] = [:]
     }
 
@@ -91,8 +92,8 @@ package final class LookupReplica: Sendable {
         state = Mutex(State(questions: RecentQuestions(now: now())))
     }
 
-    /// A transaction of this process that changed this is over, and nobody was told so yet: no answer of memory's is given
-    /// for it until it has been read again.
+    /// A transaction of this process that changed this is over, and its caller has not been answered yet: no answer of
+    /// memory's is given for it until it has been read again.
     package func changed(_ subjects: [LookupChange.Subject]) {
         var keys: [EventKey] = []
         for subject in subjects {
@@ -112,8 +113,8 @@ package final class LookupReplica: Sendable {
         readerBell.ring()
     }
 
-    /// What memory says, at once; `nil` when it says nothing, cannot be believed any more, or was not read since this
-    /// process changed the event.
+    /// The answer out of memory, at once; `nil` when it has none, cannot be believed any more, or was not read since
+    /// this process changed the event.
     package func known(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
@@ -133,9 +134,9 @@ package final class LookupReplica: Sendable {
         return (record.answer(of: key, now: now), freshness)
     }
 
-    /// What memory says. Where it has no channel to name, the database is asked too, as long as it can be: an event that
-    /// was made a moment ago is found at once. That is one question a second for one name, and a bounded number for all.
-    /// What this process has just changed is waited for.
+    /// The answer out of memory. Where it has no channel to name, the database is asked too, as long as it can be: an
+    /// event that was made a moment ago is found at once. That is one question a second for one name, and a bounded
+    /// number for all. An event that this process has just changed is waited for.
     ///
     /// - Parameter variant: `nil`: the audience without one, else the first that was declared.
     /// - Returns: no answer for an event that is not there.
@@ -175,7 +176,7 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// What memory has of an event that this process changed, when the database could not be read since.
+    /// The entry in memory of an event that this process changed, when the database could not be read since.
     ///
     /// - Throws: `store-unavailable` when memory has nothing.
     private func old(

@@ -15,7 +15,7 @@ package struct WebhookDispatcher: Service {
         package var lease: TimeInterval
         /// How long a stop waits for posts under way.
         package var drain: Duration
-        /// The longest sleep: finds what no signal told of.
+        /// The longest sleep: then work is found whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
         /// Notes that messages are made of in one transaction, for each kind of note.
         package var step = 500
@@ -60,7 +60,7 @@ package struct WebhookDispatcher: Service {
                 drain: settings.drain),
             failure: "messages for webhooks could not be claimed; trying again", logger: logger, now: now,
             mayClaim: mayClaim, claim: claim, perform: post)
-        // A loop of its own, so that the log shows what is to be posted while slow receivers take all places.
+        // A loop of its own, so that the log shows the messages to be posted while slow receivers take all places.
         let composing = WorkLoop<Never>(
             .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
             failure: "messages for webhooks could not be written; trying again", logger: logger, now: now
@@ -78,7 +78,8 @@ package struct WebhookDispatcher: Service {
         let claimed = try await outbox.claim(
             now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
             perWebhook: settings.perWebhook)
-        // What is due and was not claimed is of webhooks that are full: one of their posts ends and rings.
+        // Deliveries that are due and were not claimed belong to webhooks with all places taken: the end of a post
+        // rings.
         return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 

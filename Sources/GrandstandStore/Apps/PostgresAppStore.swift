@@ -59,7 +59,7 @@ package struct PostgresAppStore: AppStore {
                     """)
             }
             let created = try rows.first?.decode(Bool.self, "created") ?? false
-            // Made by somebody else since it was looked for.
+            // Made by another writer since it was looked for.
             if condition == .absent, !created { try condition.check(0) }
             try await connection.query(
                 AuditRows(by: actor, at: app.updatedAt).insert(
@@ -99,7 +99,8 @@ package struct PostgresAppStore: AppStore {
             guard let registered: String = try app.first?.decode("bundle_id") else {
                 throw Problem(.appNotFound, "There is no app \(bundleID).")
             }
-            // Whoever reserves a channel holds these rows: none can appear between the count and the deletion.
+            // A transaction that reserves a channel holds these rows: none can appear between the count and the
+            // deletion.
             try await connection.query("select from app_environments where bundle_id = \(registered) for update")
             let rows = try await connection.query(
                 """

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Statements that write the audit log, for the transaction of what they tell of.
+/// Statements that write the audit log, for the transaction of the change.
 struct AuditRows {
     let actor: AuditActor
     let now: Date
@@ -37,7 +37,7 @@ struct AuditRows {
         """
     }
 
-    /// What one entry of several tells.
+    /// The text of one entry of several.
     struct Line {
         let actor: AuditActor
         let at: Date
@@ -64,7 +64,7 @@ struct AuditRows {
 
     /// One entry for each app of which a subject tells; one without an app when there is none.
     ///
-    /// - Parameter reasons: what is told to each.
+    /// - Parameter reasons: the text of each entry.
     func insert(
         _ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>, reasons: [BundleID: String] = [:]
     ) -> PostgresQuery {

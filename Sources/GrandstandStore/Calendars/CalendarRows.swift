@@ -23,7 +23,7 @@ enum CalendarRows {
             version: try row.decode("version"))
     }
 
-    /// The condition that a calendar `k` is within somebody's reach: all its apps are, and there is one.
+    /// The condition that a calendar `k` is within a caller's reach: all its apps are, and there is one.
     static func covers(_ reach: AppReach) -> PostgresQuery {
         guard let topics = reach.topics else { return "true" }
         return """

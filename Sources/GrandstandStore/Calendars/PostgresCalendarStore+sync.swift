@@ -42,8 +42,8 @@ extension PostgresCalendarStore {
         }
     }
 
-    /// The plan for events that nobody else can change any more: planned, their rows locked, planned anew until no more
-    /// are wanted than are locked. Events that stay as they are are not locked.
+    /// The plan for events that no other writer can change any more: planned, their rows locked, planned anew until no
+    /// more are wanted than are locked. Events that stay as they are are not locked.
     private func settledPlan(
         _ name: CalendarName, _ wish: CalendarPlan.Wish, within reach: AppReach, now: Date,
         on connection: PostgresConnection
@@ -96,7 +96,7 @@ extension PostgresCalendarStore {
     ) async throws {
         let events = PostgresEventStore(database)
         let cancelled = plan.cancel.map(\.event.specification.key).sorted { $0.rawValue < $1.rawValue }
-        // Whoever settles messages locks lanes in this order, over all events.
+        // Settlements lock lanes in this order, over all events.
         let changing =
             cancelled + plan.change.filter { $0.fields.contains { $0.name == "audiences" } }.map(\.specification.key)
         if !changing.isEmpty {
@@ -115,7 +115,7 @@ extension PostgresCalendarStore {
                     specification, within: reach, by: actor,
                     if: created.contains(specification.key) ? .absent : .present, now: now)
             } catch let problem as Problem where problem.kind == .versionMismatch {
-                // Somebody else has made it since it was looked for.
+                // Another writer has made it since it was looked for.
                 throw Problem.contention
             }
         }

@@ -42,7 +42,7 @@ package struct PostgresCalendarStore: CalendarStore {
                 returning \(CalendarRows.columns)
                 """
             ).first
-            // Made by somebody else since it was looked for.
+            // Made by another writer since it was looked for.
             guard let row else { throw Problem.contention }
             let apps = declaration.apps
             try await connection.pipeline([

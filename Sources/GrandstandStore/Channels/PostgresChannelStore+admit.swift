@@ -3,10 +3,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Who gets the places that are left.
+/// The order in which the places that are left are given.
 extension PostgresChannelStore {
-    /// Who needs a place first, of channels `c` with their events `e`: by when the channel is needed, which is the
-    /// opening, without one the kick-off, without one the declaration; then by kick-off, then by declaration.
+    /// The order in which places are needed, of channels `c` with their events `e`: by when the channel is needed,
+    /// which is the opening, without one the kick-off, without one the declaration; then by kick-off, then by
+    /// declaration.
     static let need: PostgresQuery = """
         coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
         coalesce(e.created_at, c.created_at), c.id
@@ -38,7 +39,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Tries of a deletion after which nobody counts on its place any more.
+    /// Tries of a deletion after which its place is not counted on any more.
     private static let hopefulDeletions = 3
 
     /// Lets as many failed channels try again as the quota has room for, by need. For those that find none, as many idle

@@ -26,7 +26,7 @@ extension PostgresChannelStore {
     /// Any constant of ours.
     private static let alignLock = 7_230_518_204_417_734
 
-    /// Held until the commit: nobody aligns meanwhile.
+    /// Held until the commit: no other replica aligns meanwhile.
     static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(\(alignLock))"
 
     /// An event `e` that takes no more broadcasts.
@@ -104,7 +104,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Intents nobody needs any more, or not yet: their opening was moved. What was asked of Apple stays.
+    /// Intents that are not needed any more, or not yet: their opening was moved. Those that were asked of Apple stay.
     private static func dropIntents(now: Date) -> PostgresQuery {
         """
         update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,

@@ -57,8 +57,8 @@ extension PostgresChannelStore {
             AuditRows(by: .server, at: audit.now, signingKey: audit.signingKey, answer: audit.answer), on: connection)
     }
 
-    /// A place became free: who needs it first, of those that were refused for want of one, by Apple or by the limit, may
-    /// ask again.
+    /// A place became free: the channel that needs it first, of those that Apple or the limit refused for lack of one,
+    /// may ask again.
     static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
         let app = task.address.app
         return """

@@ -107,7 +107,7 @@ extension PostgresChannelStore {
     }
 }
 
-/// What one app and environment has and will have.
+/// The channels that one app and environment has and will have.
 private struct Tally {
     var byState: [Channel.State: Int] = [:]
     var byStoragePolicy: [StoragePolicy: Int] = [:]
@@ -122,7 +122,8 @@ private struct Tally {
         switch state {
         case .deleting: closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
         case .retiring: closesAt = try row.decode("retire_at")
-        case .creating, .active, .failed, .missing:
+        case .deleted: return
+        default:
             if let course = try Self.course(row) {
                 // An intent that is not needed any more, or not yet: alignment drops it.
                 let hasAudience: Bool = try row.decode("has_audience")
@@ -138,7 +139,6 @@ private struct Tally {
                 // Made by hand, and failed or lost: nothing asks for it again.
                 return
             }
-        case .deleted: return
         }
         spans.append(Forecast.Span(opensAt: opensAt, closesAt: closesAt, isHeld: state.countsAgainstQuota))
     }

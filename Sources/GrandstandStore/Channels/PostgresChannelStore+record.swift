@@ -133,8 +133,8 @@ extension PostgresChannelStore {
         }
     }
 
-    /// An ID that Apple issued to a call whose lease had ended: what the call was for has been settled without it. It is
-    /// ours and nobody uses it, so it is deleted, unless the ledger has it.
+    /// An ID that Apple issued to a call whose lease had ended: what the call was for has been settled without it. It
+    /// is ours and unused, so it is deleted, unless the ledger has it.
     private static func keepLate(
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
@@ -158,7 +158,7 @@ extension PostgresChannelStore {
 
     private static let lateReason = "APNs answered after the creation had been settled without it"
 
-    /// What waited for the channel may go, the event's start as well.
+    /// The messages that waited for the channel may go, the event's start as well.
     static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
         guard let eventKey = channel.eventKey else { return }
         let lanes: PostgresQuery = """

@@ -24,7 +24,7 @@ package struct PostgresChannelStore: ChannelStore {
             variant: try row.variant("variant"))
     }
 
-    /// What APNs is asked with, for rows that join `apps a`, `app_environments ae` and, outer, `quirks q`.
+    /// The address of a call to APNs, for rows that join `apps a`, `app_environments ae` and, outer, `quirks q`.
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,

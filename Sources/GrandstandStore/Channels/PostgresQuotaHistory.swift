@@ -37,8 +37,8 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
         }
     }
 
-    /// What was made and taken back is counted where it is written down, so a step is whole even if a sample within it
-    /// is missing. Counted once for all apps: the audit log of one step is small.
+    /// Channels that were made and taken back are counted where they are written down, so a step is whole even if a
+    /// sample within it is missing. Counted once for all apps: the audit log of one step is small.
     private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
         let start = at.addingTimeInterval(-Double(step))
         return """

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// What goes on now, in numbers for the console's overview.
+/// Current activity, in numbers for the console's overview.
 package struct PostgresOverview: Sendable {
     private let database: Database
 

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The numbers of apps in their environments, each asked for once: a number is never given to another app.
 ///
-/// One that is remembered may have been deleted; whoever writes for it looks whether it is there still.
+/// One that is remembered may have been deleted; a transaction that writes for it checks that it is still there.
 final class AppNumbers: Sendable {
     private struct Name: Hashable {
         let topic: String

@@ -8,7 +8,7 @@ internal import Postgres
 enum CrowdJoins {
     /// Seconds after an `end` in which a phone may show an activity that did not get it: no activity is active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
-    /// Seconds before who did not get it is tried again.
+    /// Seconds before a member that did not get it is tried again.
     static let pause: TimeInterval = 5
 
     // MARK: Coming
@@ -42,7 +42,8 @@ enum CrowdJoins {
         """
     }
 
-    /// An update token is one activity's: whoever reports it takes it from whom had it before, for both are one phone.
+    /// An update token belongs to one activity: a report of it takes it from the one that had it before, for both are
+    /// one phone.
     ///
     /// - Parameter activities: an expression of `bigint[]`: whose tokens were reported.
     static func takeOver(_ activities: PostgresQuery) -> PostgresQuery {
@@ -59,7 +60,7 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// Crowds' lanes where somebody waits, by as many index probes as there are.
+    /// Crowds' lanes with late members, by as many index probes as there are lanes.
     static let waiting: PostgresQuery = """
         waiting as (
             (select lane from crowd_joins order by lane limit 1)
@@ -77,7 +78,7 @@ enum CrowdJoins {
         cross join lateral (select id, environment, leased_until from lanes where id = w.lane offset 0) l
         """
 
-    /// Locks lanes where somebody waits and nothing is under way; one that somebody else has is another claim's.
+    /// Locks lanes with late members and nothing under way; one that is locked is another claim's.
     static func lock(_ claim: LaneClaim) -> PostgresQuery {
         """
         with recursive \(waiting)
@@ -107,11 +108,11 @@ enum CrowdJoins {
         return leads
     }
 
-    /// The members of a lane whose time has come; who is not in the crowd any more waits for nothing.
+    /// The members of a lane whose time has come; one that is not in the crowd any more waits for nothing.
     static func members(
         of lane: Int, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
-        // Locked, so that who is reported anew meanwhile joins anew.
+        // Locked, so that an activity that is reported anew meanwhile joins anew.
         let due: [Int] = try await connection.query(
             """
             select activity from crowd_joins where lane = \(lane) and due_at <= \(claim.at)
@@ -127,7 +128,7 @@ enum CrowdJoins {
         return members
     }
 
-    /// Nobody who waits on a lane gets anything.
+    /// No member that waits on a lane gets anything.
     static func forget(_ lane: Int, _ claim: LaneClaim) -> PostgresQuery {
         "delete from crowd_joins where lane = \(lane) and due_at <= \(claim.at)"
     }
@@ -135,7 +136,7 @@ enum CrowdJoins {
     // MARK: Settling
 
     /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
-    /// index by lane out: a plan that was made for an empty table would read all who wait there.
+    /// index by lane out: a plan that was made for an empty table would read all that wait there.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         delete from crowd_joins j using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)

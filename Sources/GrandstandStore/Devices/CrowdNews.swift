@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What who joins a crowd is to have: the newest content of the audience, or its end.
+/// What a member that joins a crowd gets: the newest content of the audience, or its end.
 struct CrowdNews {
     let broadcast: UUID
     let address: APNsAddress
@@ -82,7 +82,7 @@ struct CrowdNews {
         ).first != nil
     }
 
-    /// Somebody gets the content of a broadcast by another way than its messages: it cannot be withdrawn any more.
+    /// The content of a broadcast goes to a device by another way than its messages: it cannot be withdrawn any more.
     static func show(_ broadcast: UUID) -> PostgresQuery {
         "update broadcasts set shown = true where id = \(broadcast) and not shown"
     }

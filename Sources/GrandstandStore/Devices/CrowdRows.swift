@@ -10,7 +10,7 @@ enum CrowdRows {
         let members: [CrowdShard.Member]
         /// The highest number that was looked at; `nil`: they are those to be tried again.
         let cursor: Int?
-        /// Nobody is beyond it.
+        /// No member is beyond it.
         let isLast: Bool
         /// How many the crowd has, when its message begins.
         let total: Int?
@@ -24,7 +24,7 @@ enum CrowdRows {
         """
     }
 
-    /// Who is sent to next.
+    /// The members that are sent to next.
     static func shard(
         of lane: Int, _ fanOut: FanOut, size: Int, on connection: PostgresConnection
     ) async throws -> Shard {
@@ -69,7 +69,7 @@ enum CrowdRows {
     /// on rising on every device, their newest content and their end. Both lanes of a crowd are made together, for people
     /// change their minds about frequent pushes.
     ///
-    /// Events are locked as by whoever accepts a broadcast: what is being accepted meanwhile is the newest content here, or
+    /// Events are locked as an acceptance locks them: what is being accepted meanwhile is the newest content here, or
     /// finds the crowd.
     ///
     /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key` and `app`.
@@ -84,16 +84,16 @@ enum CrowdRows {
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, l.bundle_id, l.environment, l.variant, l.priority, l.last_timestamp,
-                l.newest_broadcast, l.fenced_at
+            select m.lane, m.kind, \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast,
+                l.fenced_at
             from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
             for no key update of l
         ), made as (
-            insert into lanes (id, kind, bundle_id, environment, variant, priority, storage_policy, last_timestamp,
-                newest_broadcast, fenced_at)
+            insert into lanes (id, kind, \(AudienceColumns.ofCrowd), storage_policy, last_timestamp, newest_broadcast,
+                fenced_at)
             overriding system value
-            select lane, kind, bundle_id, environment, variant, priority, 'mostRecentMessageStored', last_timestamp,
-                newest_broadcast, fenced_at
+            select lane, kind, \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp, newest_broadcast,
+                fenced_at
             from beside
             returning id
         )
@@ -113,7 +113,7 @@ enum CrowdRows {
             """)
     }
 
-    /// The same for activities, unless their events have been over for so long that nobody needs an end.
+    /// The same for activities, unless their events have been over for so long that no activity needs an end.
     ///
     /// - Parameter activities: an expression of `bigint[]`.
     static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
@@ -130,8 +130,8 @@ enum CrowdRows {
             """)
     }
 
-    /// Activities by their numbers, and by nothing else: the index of all who are in a crowd looks as good to a plan that
-    /// was made for an empty table.
+    /// Activities by their numbers, and by nothing else: the index of all that are in a crowd looks as good to a plan
+    /// that was made for an empty table.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func activities(_ ids: PostgresQuery) -> PostgresQuery {
@@ -142,10 +142,11 @@ enum CrowdRows {
     /// variant, else the first. Their lanes are locked.
     static func follow(of key: String) -> PostgresQuery {
         """
-        update lanes l set variant = u.variant, priority = u.priority
+        update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
         from crowds c join app_environments ae on ae.id = c.app
         cross join lateral (\(AudienceColumns.first(of: "c.event_key", in: "ae"))) u
-        where c.event_key = \(key) and l.id = c.lane and (l.variant, l.priority) is distinct from (u.variant, u.priority)
+        where c.event_key = \(key) and l.id = c.lane
+            and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
         """
     }
 
@@ -158,8 +159,8 @@ enum CrowdRows {
         """
     }
 
-    /// Whether somebody hears what is sent on a lane of a crowd. The order is that of the index of crowds: the one of all
-    /// activities of an event would look as good to a plan that was made for an empty table.
+    /// Whether a lane of a crowd has members. The order is that of the index of crowds: the one of all activities of an
+    /// event would look as good to a plan that was made for an empty table.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from crowds c cross join lateral (

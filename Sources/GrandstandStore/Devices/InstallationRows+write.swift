@@ -3,8 +3,8 @@ internal import Grandstand
 internal import Postgres
 
 extension InstallationRows {
-    /// What writes changes back, in one round trip. Old tokens go before new ones come: a token that changes hands is
-    /// never two's.
+    /// The statements that write changes back, in one round trip. Old tokens go before new ones come: a token that
+    /// changes hands is never two's.
     ///
     /// - Returns: the last of them, where there are followers, queues those of open runs.
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
@@ -57,8 +57,8 @@ extension InstallationRows {
             """
     }
 
-    /// Whoever changed their mind about frequent pushes is in the other crowd of each event, and joins it: that may have got
-    /// what theirs is about to get.
+    /// An installation that changed its mind about frequent pushes is in the other crowd of each event, and joins it:
+    /// that may have got what theirs is about to get.
     private static func moveCrowds(of records: [Register.Record], at now: Date) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
@@ -86,7 +86,7 @@ extension InstallationRows {
             """
     }
 
-    /// In the order of the unique index: who waits there for another transaction has none waiting for itself.
+    /// In the order of the unique index: a transaction that waits there for another has none waiting for itself.
     private static func inOrder(
         _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)]
     ) -> [(key: InstallationKey, type: String, token: RegisteredToken)] {
@@ -148,8 +148,8 @@ extension InstallationRows {
         "(closed_at is null or closed_at > \(now.addingTimeInterval(-86_400)))"
     }
 
-    /// Whoever takes a token over counts as started where its former holder does, or may be at this moment. Who is added to
-    /// a run that was closed is one more of its followers, who were counted then.
+    /// An installation that takes a token over counts as started where its former holder does, or may be at this
+    /// moment. One that is added to a run that was closed is one more of its followers, which were counted then.
     private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
         """
         with carried as (

@@ -106,7 +106,7 @@ enum InstallationRows {
         return known
     }
 
-    /// What a CHECK or this code has kept to its form.
+    /// Text whose form a CHECK or this code guarantees.
     private static func known<Raw, Value>(_ raw: Raw, _ column: String, _ convert: (Raw) -> Value?) throws -> Value {
         guard let value = convert(raw) else { throw UnknownWord(column: column, text: "what cannot be read") }
         return value

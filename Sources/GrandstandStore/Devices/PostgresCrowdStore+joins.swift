@@ -6,12 +6,12 @@ extension PostgresCrowdStore {
     /// Members of one shard that came late: it holds up a message of its lane for as long as it takes.
     private static let joinSize = 500
 
-    /// Leases lanes for those who came late, and takes as many of each as one shard has.
+    /// Leases lanes for late members, and takes as many of each as one shard has.
     func joins(_ claim: LaneClaim, size: Int) async throws -> [CrowdShard] {
         try await database.transaction { connection in
             let due: [Int] = try await connection.query(CrowdJoins.lock(claim)).map { try $0.decode("id") }
             guard !due.isEmpty else { return [] }
-            // Who accepts or withdraws has the locks of all lanes of an audience: what they have come to stands.
+            // An acceptance or withdrawal has the locks of all lanes of an audience: what they are now is final.
             let leads = try await CrowdJoins.leads(of: due, on: connection)
             let ids = Set(due).union(leads.values).sorted()
             let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
@@ -34,7 +34,7 @@ extension PostgresCrowdStore {
         }
     }
 
-    /// The shard of one lane; `nil`: nobody is there who is to get something, or the lane has more urgent things to do.
+    /// The shard of one lane; `nil`: no member is to get anything, or the lane has more urgent things to do.
     ///
     /// - Parameter lead: that of its audience; `nil`: the audience was removed.
     private static func join(

@@ -52,12 +52,12 @@ package struct PostgresCrowdStore: CrowdStore {
         do {
             return shards + (try await joins(joinClaim, size: claim.shardSize))
         } catch  where !shards.isEmpty {
-            // What was leased is not left for the end of its lease.
+            // Shards that were leased are given back before the end of their lease.
             return shards
         }
     }
 
-    /// Takes the next shard of each lane; a message that nobody is left for is settled at once.
+    /// Takes the next shard of each lane; a message without members left is settled at once.
     private static func take(
         _ ids: [Int], _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard] {
@@ -137,7 +137,7 @@ package struct PostgresCrowdStore: CrowdStore {
         let again = RetryPolicy.broadcasts.nextAttempt(
             after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
         guard let delivery = shard.delivery else {
-            // Before the lane is given back, so that nobody takes the same once more.
+            // Before the lane is given back, so that the same members are not taken once more.
             try await settle(
                 care,
                 [
@@ -159,7 +159,7 @@ package struct PostgresCrowdStore: CrowdStore {
         try await settle(care, [], of: shard, now: now)
     }
 
-    /// Apart from the lane: whoever reports an activity locks it before its event, whose lock comes before lanes'.
+    /// Apart from the lane: a report of an activity locks it before its event, whose lock comes before lanes'.
     private func settle(
         _ care: TokenCare, _ joins: [PostgresQuery], of shard: CrowdShard, now: Date
     ) async throws {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What is known of phones and grew old: `PrunableStore` in three tables.
+/// The retention of what phones reported: `PrunableStore` in three tables.
 package struct PostgresDeviceHistory: PrunableStore {
     package enum Things: Sendable {
         /// Not seen since; all that is theirs goes with them.

@@ -6,7 +6,7 @@ extension PostgresInstallationStore {
     package func statistics(of app: AppEnvironment) async throws -> InstallationStatistics {
         let number = Int32(try await numbers.number(of: app, isFresh: true))
         var statistics = InstallationStatistics()
-        let rows = try await calls.query(
+        let rows = try await reading.query(
             """
             select system_version / 1000 as major, count(*) as n,
                 count(*) filter (where not live_activities_enabled) as disabled,
@@ -20,14 +20,14 @@ extension PostgresInstallationStore {
             statistics.liveActivitiesDisabled += try row.decode(Int.self, "disabled")
             statistics.frequentPushesDisabled += try row.decode(Int.self, "infrequent")
         }
-        let languages = try await calls.query(
+        let languages = try await reading.query(
             """
             select lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1)) as language, count(*) as n
             from installations where app = \(number) group by 1 order by 2 desc, 1
             limit \(InstallationStatistics.maximumNames)
             """)
         for row in languages { statistics.locales[try row.decode("language")] = try row.decode("n") }
-        let types = try await calls.query(
+        let types = try await reading.query(
             """
             select attributes_type, count(*) filter (where suspect_since is null) as active,
                 count(*) filter (where suspect_since is not null) as suspect
@@ -35,7 +35,7 @@ extension PostgresInstallationStore {
             limit \(InstallationStatistics.maximumNames)
             """)
         for row in types { statistics.startTokens[try row.decode("attributes_type")] = try Self.tokens(row) }
-        let shown = try await calls.query(
+        let shown = try await reading.query(
             """
             select count(*) filter (where a.suspect_since is null) as active,
                 count(*) filter (where a.suspect_since is not null) as suspect

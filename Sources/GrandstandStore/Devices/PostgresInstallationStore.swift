@@ -10,30 +10,30 @@ internal import Postgres
 package struct PostgresInstallationStore: InstallationStore {
     let database: Database
     /// For what reads much.
-    let calls: Database
+    let reading: Database
     let numbers: AppNumbers
     let registrations: Gathering<Registration, Result<Bool, Problem>>
     let reports: Gathering<ActivityReport, Result<Bool, Problem>>
 
     /// Transactions of each kind at a time: one, unless it waits for a lock.
     private static let places = 2
-    /// A connection in each place, and some for those who read and forget.
+    /// A connection in each place, and some for reading and forgetting.
     package static let connections = 2 * places + 2
     private static let patience = Duration.milliseconds(50)
     private static let limit = 200
 
     /// - Parameters:
     ///   - database: with `connections`, planned as the outbox's.
-    ///   - calls: other connections for statistics; `nil`: the same.
+    ///   - reading: other connections for statistics; `nil`: the same.
     ///   - outages: hears when the loops cannot be woken.
-    package init(_ database: Database, calls: Database? = nil, outages: (any OutageReporter)? = nil) {
+    package init(_ database: Database, reading: Database? = nil, outages: (any OutageReporter)? = nil) {
         self.database = database
-        self.calls = calls ?? database
+        self.reading = reading ?? database
         let numbers = AppNumbers(database)
         self.numbers = numbers
-        let desk = RegistrationDesk(
+        let transaction = RegistrationTransaction(
             database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages))
-        let reportDesk = ActivityReportDesk(database: database)
+        let reporting = ActivityReportTransaction(database: database)
         // A database that is away is away for all of them.
         let isEveryones: @Sendable (any Error) -> Bool = { error in
             guard let problem = error as? Problem else { return false }
@@ -41,10 +41,10 @@ package struct PostgresInstallationStore: InstallationStore {
         }
         registrations = Gathering(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
-        ) { try await desk.register($0) }
+        ) { try await transaction.register($0) }
         reports = Gathering(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
-        ) { try await reportDesk.report($0) }
+        ) { try await reporting.report($0) }
     }
 
     package func put(
@@ -116,14 +116,14 @@ package struct PostgresInstallationStore: InstallationStore {
         }
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
     func key(of id: InstallationID) async throws -> InstallationKey {
         let app = AppEnvironment(bundleID: id.bundleID, environment: id.environment)
         return InstallationKey(app: try await numbers.number(of: app), id: id.id)
     }
 
-    /// The installation's row, locked for whoever changes what belongs to it; `nil`: it is not known.
+    /// The installation's row, locked for a change of what belongs to it; `nil`: it is not known.
     ///
     /// - Throws: `wrong-installation-secret`.
     static func number(

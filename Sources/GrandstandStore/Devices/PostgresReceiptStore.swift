@@ -17,8 +17,8 @@ extension PostgresInstallationStore: ReceiptStore {
         }
     }
 
-    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so nobody else counts its
-    /// receipts meanwhile; they are counted once, whatever the batch names.
+    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so no other
+    /// transaction counts its receipts meanwhile; they are counted once, whatever the batch names.
     ///
     /// - Returns: the statement; its row has `n`, how many items are known now.
     private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {
@@ -59,25 +59,25 @@ extension PostgresInstallationStore: ReceiptStore {
     package func receipts(
         of key: EventKey, within reach: AppReach
     ) async throws -> [(app: AppEnvironment, report: ReceiptReport)] {
-        guard try await calls.query("select from events where key = \(key.rawValue)").first != nil else {
+        guard try await reading.query("select from events where key = \(key.rawValue)").first != nil else {
             throw Problem(.eventNotFound, "There is no event \(key).")
         }
-        try await EventReach.require(reach, event: key, on: calls)
+        try await EventReach.require(reach, event: key, on: reading)
         var audiences: [AppEnvironment: Evidence] = [:]
-        for row in try await calls.query(Self.sent(key, within: reach)) {
+        for row in try await reading.query(Self.sent(key, within: reach)) {
             audiences[try Self.app(row), default: Evidence()].sent.append(
                 .init(
                     timestamp: try row.decode("apns_timestamp"), acceptedAt: try row.decode("accepted_at"),
                     isAccepted: try row.decode("is_accepted")))
         }
         let sent = Set(audiences.values.flatMap { $0.sent.map(\.timestamp) }).sorted()
-        for row in try await calls.query(Self.tallies(key, beside: sent, within: reach)) {
+        for row in try await reading.query(Self.tallies(key, beside: sent, within: reach)) {
             audiences[try Self.app(row), default: Evidence()].tallies.append(
                 .init(
                     timestamp: try row.decode("apns_timestamp"), shownAt: try row.decode("shown_at"),
                     isClockKnown: try row.decode("is_clock_known"), count: try row.decode("n")))
         }
-        for row in try await calls.query(Self.samples(key, within: reach)) {
+        for row in try await reading.query(Self.samples(key, within: reach)) {
             audiences[try Self.app(row), default: Evidence()].sample = try row.decode("n")
         }
         return audiences.sorted {

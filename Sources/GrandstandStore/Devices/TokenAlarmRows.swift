@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 /// The alarm `tokens-refused` in the table `token_alarms`: decided by `TokenAnswers` with each transaction that counts,
-/// told of by the one that raises it.
+/// noted by the one that raises it.
 enum TokenAlarmRows {
     // MARK: Deciding
 
@@ -54,7 +54,7 @@ enum TokenAlarmRows {
                 """)
         case .ended:
             guard let judged = answers.alarm?.judged else { return }
-            // Whoever confirmed it meanwhile saw more.
+            // A transaction that confirmed it meanwhile saw more.
             try await connection.query(
                 """
                 update token_alarms set ended_at = \(now)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What APNs' answers say of tokens, made true: one that is gone is removed, a suspect one is not used until its app
+/// The consequences of APNs' answers for tokens: one that is gone is removed, a suspect one is not used until its app
 /// registers it again, and both only as long as it is still the one that was sent.
 struct TokenCare {
     /// Where tokens are kept.
@@ -48,7 +48,7 @@ struct TokenCare {
         suspect.sort { $0.answer.owner < $1.answer.owner }
     }
 
-    /// The statements that prune tokens, for the transaction of the verdicts. Whoever registers locks tokens before it
+    /// The statements that prune tokens, for the transaction of the verdicts. A registration locks tokens before it
     /// queues for a start, so these go before anything is queued.
     func pruning(_ place: Place, now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
@@ -58,7 +58,7 @@ struct TokenCare {
         return statements
     }
 
-    /// In order of their numbers, as whoever reports them takes them (`ActivityReportDesk`): an update locks its rows in
+    /// In order of their numbers, as reports lock them (`ActivityReportTransaction`): an update locks its rows in
     /// whichever order its plan finds them.
     private var lockActivities: PostgresQuery {
         let ids = Set((gone + suspect).map(\.answer.owner)).sorted()

@@ -5,10 +5,41 @@ internal import Postgres
 /// The columns of `audiences`, `lanes` and `channels` that say which audience of its event a row is of (`Audience.ID`),
 /// and those of its attributes.
 enum AudienceColumns {
-    static let id: PostgresQuery = "bundle_id, environment, variant"
-    static let attributes: PostgresQuery = "storage_policy, priority"
-    /// Attributes that are the audience's alone.
-    static let ownAttributes: PostgresQuery = "delivery"
+    private static let idNames = ["bundle_id", "environment", "variant"]
+    /// Attributes of which lanes have a copy: a message is planned by them.
+    private static let laneNames = ["storage_policy", "priority"]
+    /// Of these, the ones that a crowd's lane takes over from its audience.
+    private static let crowdNames = ["priority"]
+    /// Attributes that are in `audiences` alone.
+    private static let ownNames = ["delivery"]
+
+    static let id = list(idNames)
+    /// The attributes that lanes have.
+    static let laneAttributes = list(laneNames)
+    /// Of a row of `lanes`: the audience and its attributes.
+    static let ofLane = list(idNames + laneNames)
+    /// Of the row of a crowd's lane.
+    static let ofCrowd = list(idNames + crowdNames)
+    /// The columns that a crowd's lane takes over when another audience stands for its app.
+    static let followed = list(["variant"] + crowdNames)
+    /// Of a row of `audiences`.
+    static let all = list(idNames + laneNames + ownNames)
+
+    static func laneAttributes(of row: String) -> PostgresQuery { list(laneNames, of: row) }
+    static func ofLane(of row: String) -> PostgresQuery { list(idNames + laneNames, of: row) }
+    static func ofCrowd(of row: String) -> PostgresQuery { list(idNames + crowdNames, of: row) }
+    static func followed(of row: String) -> PostgresQuery { list(["variant"] + crowdNames, of: row) }
+
+    /// The columns of a row of `audiences` under names that begin with `prefix`, as `audience(_:as:)` reads them.
+    static func all(of row: String, as prefix: String) -> PostgresQuery {
+        PostgresQuery(
+            unsafeSQL: (idNames + laneNames + ownNames).map { "\(row).\($0) as \(prefix)\($0)" }
+                .joined(separator: ", "))
+    }
+
+    private static func list(_ names: [String], of row: String? = nil) -> PostgresQuery {
+        PostgresQuery(unsafeSQL: names.map { name in row.map { "\($0).\(name)" } ?? name }.joined(separator: ", "))
+    }
 
     /// Whether rows of one event are of the same audience.
     static func isSame(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
@@ -71,8 +102,8 @@ enum AudienceColumns {
         """
     }
 
-    /// The values of an audience, in the order of `id` and `attributes`.
-    static func values(_ audience: Audience) -> PostgresQuery {
+    /// The values of an audience, in the order of `ofLane`.
+    static func laneValues(_ audience: Audience) -> PostgresQuery {
         """
         \(audience.bundleID.rawValue)::text, \(audience.environment.rawValue)::environment,
             \(text(audience.variant)), \(audience.storagePolicy.rawValue)::storage_policy,
@@ -80,29 +111,36 @@ enum AudienceColumns {
         """
     }
 
+    /// The values of an audience, in the order of `all`.
+    static func values(_ audience: Audience) -> PostgresQuery {
+        "\(laneValues(audience)), \(audience.delivery.rawValue)::audience_delivery"
+    }
+
     /// A variant as its column has it: none is `''`, so that it can be part of a key.
     static func text(_ variant: Variant?) -> String { variant?.rawValue ?? "" }
-
-    /// The values of `ownAttributes`.
-    static func ownValues(_ audience: Audience) -> PostgresQuery {
-        "\(audience.delivery.rawValue)::audience_delivery"
-    }
 
     /// Whether a row of `audiences` is of one that is reached by a channel.
     static func wantsChannel(_ row: PostgresQuery) -> PostgresQuery { "\(row).delivery = 'channel'" }
 
-    /// Reads the audience of a row of `audiences`.
-    static func audience(_ row: PostgresRow) throws -> Audience {
-        Audience(
-            id: try id(row), storagePolicy: try row.word("storage_policy"), delivery: try row.word("delivery"),
-            priority: try row.optionalPriority("priority"))
+    /// Reads the audience of a row with the columns `all`, under names that begin with `prefix`.
+    static func audience(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
+        var audience = try audienceOfLane(row, as: prefix)
+        audience.delivery = try row.word(prefix + "delivery")
+        return audience
     }
 
-    /// Reads who it is, of a row with the columns of `id`.
-    static func id(_ row: PostgresRow) throws -> Audience.ID {
+    /// Reads the audience of a lane (`ofLane`), without the attributes that lanes do not have.
+    static func audienceOfLane(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
+        Audience(
+            id: try id(row, as: prefix), storagePolicy: try row.word(prefix + "storage_policy"),
+            priority: try row.optionalPriority(prefix + "priority"))
+    }
+
+    /// Reads which audience a row with the columns of `id` is of.
+    static func id(_ row: PostgresRow, as prefix: String = "") throws -> Audience.ID {
         Audience.ID(
-            bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            variant: try row.variant("variant"))
+            bundleID: try row.word(prefix + "bundle_id"), environment: try row.word(prefix + "environment"),
+            variant: try row.variant(prefix + "variant"))
     }
 }
 

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Whether events and broadcasts are within somebody's reach, decided by the audiences the event has now: an app that was
-/// removed has no part in it any more, whatever was sent to it.
+/// Whether events and broadcasts are within a caller's reach, decided by the audiences the event has now: an app that
+/// was removed has no part in it any more, whatever was sent to it.
 enum EventReach {
     /// The condition on an event, or `true`.
     ///

@@ -13,11 +13,8 @@ extension PostgresEventStore {
     ) async throws -> (apps: Set<BundleID>, moved: [Audience]) {
         let key = specification.key.rawValue
         let rows = try await connection.query(
-            """
-            select \(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes), lane
-            from audiences where event_key = \(key) order by position
-            """)
-        let declared = try rows.map(AudienceColumns.audience)
+            "select \(AudienceColumns.all), lane from audiences where event_key = \(key) order by position")
+        let declared = try rows.map { try AudienceColumns.audience($0) }
         var present: [Audience.ID: (audience: Audience, lane: Int)] = [:]
         for (row, audience) in zip(rows, declared) { present[audience.id] = (audience, try row.decode("lane")) }
         let wanted = specification.audiences
@@ -33,8 +30,8 @@ extension PostgresEventStore {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
                 continue
             }
-            let columns: PostgresQuery = "(position, \(audienceColumns))"
-            let values: PostgresQuery = "(\(position), \(audienceValues(audience)))"
+            let columns: PostgresQuery = "(position, \(AudienceColumns.all))"
+            let values: PostgresQuery = "(\(position), \(AudienceColumns.values(audience)))"
             try await connection.query(
                 """
                 update audiences set \(columns) = \(values)
@@ -63,7 +60,7 @@ extension PostgresEventStore {
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
 
-    /// What the audit log tells of audiences that get another channel, by app.
+    /// The audit log's reasons for audiences that get another channel, by app.
     static func reasons(_ moved: [Audience]) -> [BundleID: String] {
         Dictionary(grouping: moved, by: \.bundleID).mapValues { audiences in
             audiences.map {
@@ -74,8 +71,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in order
-    /// of IDs: whoever settles messages locks the same lanes in that order.
+    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in
+    /// order of IDs: settlements lock the same lanes in that order.
     private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
         try await connection.query(
             """
@@ -114,8 +111,8 @@ extension PostgresEventStore {
             try await connection.query(
                 """
                 with made as (
-                    insert into lanes (\(AudienceColumns.id), \(AudienceColumns.attributes))
-                    values (\(AudienceColumns.values(audience))) returning id
+                    insert into lanes (\(AudienceColumns.ofLane)) values (\(AudienceColumns.laneValues(audience)))
+                    returning id
                 )
                 \(insert(audience, to: key, at: position, lane: "(select id from made)"))
                 """)
@@ -138,17 +135,9 @@ extension PostgresEventStore {
         _ audience: Audience, to key: String, at position: Int, lane: PostgresQuery
     ) -> PostgresQuery {
         """
-        insert into audiences (event_key, position, lane, \(audienceColumns))
-        values (\(key), \(position), \(lane), \(audienceValues(audience)))
+        insert into audiences (event_key, position, lane, \(AudienceColumns.all))
+        values (\(key), \(position), \(lane), \(AudienceColumns.values(audience)))
         """
-    }
-
-    /// Who an audience is, and all its attributes.
-    private static let audienceColumns: PostgresQuery =
-        "\(AudienceColumns.id), \(AudienceColumns.attributes), \(AudienceColumns.ownAttributes)"
-
-    private static func audienceValues(_ audience: Audience) -> PostgresQuery {
-        "\(AudienceColumns.values(audience)), \(AudienceColumns.ownValues(audience))"
     }
 
     /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels. A crowd is its app's, as long
@@ -190,6 +179,6 @@ extension PostgresEventStore {
 }
 
 extension AppEnvironment {
-    /// Whose an audience is.
+    /// The app and environment of an audience.
     fileprivate init(_ id: Audience.ID) { self.init(bundleID: id.bundleID, environment: id.environment) }
 }

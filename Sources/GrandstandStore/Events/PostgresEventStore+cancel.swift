@@ -43,9 +43,9 @@ extension PostgresEventStore {
         }
     }
 
-    /// Sends an `end` to all who can be reached, in place of whatever waits for them. Nobody follows a channel that was
-    /// not made yet, and none is made for this; but such a channel's lane leads those of the audience's tokens, so it is
-    /// closed only after the end was accepted for them.
+    /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. Nobody
+    /// follows a channel that was not made yet, and none is made for this; but such a channel's lane leads those of the
+    /// audience's tokens, so it is closed only after the end was accepted for them.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {

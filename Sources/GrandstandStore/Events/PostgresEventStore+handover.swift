@@ -4,8 +4,9 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// What waits on the lane of an audience that is reached by tokens from now on goes to its crowd, unless that has the
-    /// same already. The crowd leads: the audience's own lane, which keeps its place for a channel, follows it.
+    /// The messages that wait on the lane of an audience that is reached by tokens from now on go to its crowd, unless
+    /// that has the same already. The crowd leads: the audience's own lane, which keeps its place for a channel,
+    /// follows it.
     static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {
         let found = try await connection.query(
             """

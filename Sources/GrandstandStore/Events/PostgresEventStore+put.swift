@@ -11,10 +11,10 @@ extension PostgresEventStore {
         let created = try await database.transaction { connection in
             if condition != .none { try await Self.check(condition, specification.key, within: reach, on: connection) }
             let written = try await Self.write(specification, now: now, on: connection)
-            // Its row is locked now, or was made here: an event that somebody else made a moment ago is seen, too.
+            // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, on: connection)
-                // Made by somebody else since it was looked for.
+                // Made by another writer since it was looked for.
                 if condition == .absent { try condition.check(0) }
             }
             if written == .over {
@@ -61,9 +61,10 @@ extension PostgresEventStore {
     ) async throws -> Written {
         let rows = try await connection.query(
             """
-            insert into events as e (key, \(declared), created_at, updated_at)
-            values (\(specification.key.rawValue), \(values(specification)), \(now), \(now))
-            on conflict (key) do update set (\(declared)) = (\(declaredAnew)), updated_at = excluded.updated_at
+            insert into events as e (key, \(EventColumns.declared), created_at, updated_at)
+            values (\(specification.key.rawValue), \(EventColumns.values(specification)), \(now), \(now))
+            on conflict (key) do update set (\(EventColumns.declared)) = (\(EventColumns.proposed)),
+                updated_at = excluded.updated_at
             where e.ended_at is null and e.cancelled_at is null
             returning xmax = 0 as created
             """)
@@ -71,32 +72,11 @@ extension PostgresEventStore {
         return try row.decode(Bool.self, "created") ? .created : .changed
     }
 
-    /// The columns of an event's own row that its organiser declares.
-    private static let declared: PostgresQuery = """
-        name, kind, starts_at, ends_at, channels_open_at, channels_open_before, metadata, defaults
-        """
-
-    private static let declaredAnew: PostgresQuery = """
-        excluded.name, excluded.kind, excluded.starts_at, excluded.ends_at, excluded.channels_open_at,
-        excluded.channels_open_before, excluded.metadata, excluded.defaults
-        """
-
-    /// Their values, in this order.
-    private static func values(_ specification: EventSpecification) -> PostgresQuery {
-        let defaults = specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
-        return """
-            \(specification.name)::text, \(specification.kind)::text, \(specification.startsAt)::timestamptz,
-                \(specification.endsAt)::timestamptz, \(specification.opensAt)::timestamptz,
-                \(specification.channelsOpenBefore)::integer, \(specification.metadata.map(PostgresJSON.init(bytes:)))::json,
-                \(defaults.map(PostgresJSON.init(bytes:)))::json
-            """
-    }
-
     /// Declares an event whose row is locked.
     static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
         """
-        update events set (\(declared)) = (\(values(specification))), updated_at = \(now), ended_at = null,
-            expired_at = null
+        update events set (\(EventColumns.declared)) = (\(EventColumns.values(specification))), updated_at = \(now),
+            ended_at = null, expired_at = null
         where key = \(specification.key.rawValue)
         """
     }

@@ -4,8 +4,8 @@ internal import Postgres
 
 /// An event's topics and the start it declares: the column `topics` and the table `event_starts`.
 extension PostgresEventStore {
-    /// Makes them what the specification says. Runs that are open are looked at anew: by whoever claims next, for what
-    /// it changes is done under a lock that no declaration should wait for.
+    /// Makes them what the specification says. Runs that are open are looked at anew: by the next claim, for what it
+    /// changes is done under a lock that no declaration should wait for.
     static func writeStart(
         _ specification: EventSpecification, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -20,7 +20,7 @@ extension PostgresEventStore {
         ])
     }
 
-    /// What somebody asked for or stopped by hand stays.
+    /// A start that was asked for or stopped by hand stays so.
     private static func declare(_ start: StartDeclaration, _ specification: EventSpecification) -> PostgresQuery {
         let opensAt = StartWindow(start, startsAt: specification.startsAt, endsAt: specification.endsAt)?.from
         let audiences = start.audiences.map { PostgresJSON(text: AudienceSelectors.text($0)) }
@@ -50,7 +50,7 @@ extension PostgresEventStore {
         return starts
     }
 
-    /// What `startDeclaration` reads, of `event_starts s`.
+    /// The columns that `startDeclaration` reads, of `event_starts s`.
     static let startColumns: PostgresQuery = """
         s.at, s.until, s.attributes_type, s.attributes, s.content_state as declared_content, s.alert, s.alerts_by_locale,
         s.stale_date as declared_stale_date, s.audiences
@@ -74,7 +74,7 @@ extension PostgresRow {
             audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
     }
 
-    /// What messages of an event have that say nothing themselves.
+    /// The defaults of an event's messages.
     func eventDefaults() throws -> EventDefaults {
         try decode(PostgresJSON?.self, "defaults").map { try EventDefaults(parsing: $0.bytes) } ?? EventDefaults()
     }

@@ -58,13 +58,13 @@ extension PostgresEventStore {
         let isLead: Bool
     }
 
-    /// What was found of ends when they were taken back.
+    /// The ends that were found when they were taken back.
     private struct Ends {
         /// Audiences whose devices may have got one.
         var left: Set<Audience.ID> = []
         /// The broadcasts of those that are not sent any more.
         var cancelled: Set<UUID> = []
-        /// Whose newest content is to be sent once more, by the broadcast that has it.
+        /// The audiences whose newest content is to be sent once more, by the broadcast that has it.
         var news: [UUID: Set<Audience.ID>] = [:]
     }
 
@@ -120,7 +120,7 @@ extension PostgresEventStore {
             if let newest = lanes[index].newest { ends.news[newest, default: []].insert(lanes[index].audience.id) }
         }
         guard lanes != loaded else { return (ends, false) }
-        // What goes after all may have given way under another storage policy.
+        // A message that goes after all may have given way under another storage policy.
         try await LaneRows.judgeExpirations(&lanes, on: connection)
         try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
@@ -155,7 +155,7 @@ extension PostgresEventStore {
         try await connection.pipeline(try rows.map { audit.withdrawal(of: try $0.decode("id"), wasScheduled: false) })
     }
 
-    /// What the event starts goes on within its time; who got a start gets no other.
+    /// The event's start goes on within its time; an installation that got one gets no other.
     private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """

@@ -37,14 +37,7 @@ package struct PostgresEventStore: EventStore {
     }
 
     static let columns: PostgresQuery = """
-        e.key, e.name, e.kind, e.starts_at, e.ends_at, e.channels_open_at, e.metadata, e.created_at, e.updated_at,
-        e.first_update_at, e.ended_at, e.cancelled_at, e.version, e.topics, e.defaults, \(openBefore)
-        """
-
-    /// An old replica that moved the event, or its opening, knows nothing of the seconds between: they hold no more.
-    private static let openBefore: PostgresQuery = """
-        case when e.channels_open_at = e.starts_at - make_interval(secs => e.channels_open_before)
-            then e.channels_open_before end as channels_open_before
+        \(EventColumns.read), e.created_at, e.updated_at, e.first_update_at, e.ended_at, e.cancelled_at, e.version
         """
 
     /// `Event.State` as an expression, for filters; a test holds the two together.
@@ -67,10 +60,7 @@ package struct PostgresEventStore: EventStore {
         let keys: [String] = try rows.map { try $0.decode("key") }
         let audienceRows = try await database.query(
             """
-            select u.event_key as audience_of, u.bundle_id as audience_bundle_id,
-                u.environment as audience_environment, u.variant as audience_variant,
-                u.storage_policy as audience_storage_policy, u.delivery as audience_delivery,
-                u.priority as audience_priority,
+            select u.event_key as audience_of, \(AudienceColumns.all(of: "u", as: "audience_")),
                 c.id is not null as has_channel, \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
@@ -81,36 +71,25 @@ package struct PostgresEventStore: EventStore {
             """)
         var audiences: [String: [(Audience, Channel?)]] = [:]
         for row in audienceRows {
-            let audience = Audience(
-                id: Audience.ID(
-                    bundleID: try row.word("audience_bundle_id"), environment: try row.word("audience_environment"),
-                    variant: try row.variant("audience_variant")),
-                storagePolicy: try row.word("audience_storage_policy"),
-                delivery: try row.word("audience_delivery"), priority: try row.optionalPriority("audience_priority"))
+            let audience = try AudienceColumns.audience(row, as: "audience_")
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
             audiences[try row.decode("audience_of"), default: []].append((audience, channel))
         }
         let starts = try await starts(of: keys)
         return try rows.map { row in
-            let key: EventKey = try row.word("key")
-            let shown = audiences[key.rawValue] ?? []
-            let channelsOpenAt: Date? = try row.decode("channels_open_at")
+            let key: String = try row.decode("key")
+            let shown = audiences[key] ?? []
             let state = try Self.state(row, now: now)
-            let openBefore: Int? = try row.decode("channels_open_before")
+            let specification = try EventColumns.specification(row, audiences: shown.map(\.0), start: starts[key])
             return Event(
-                specification: EventSpecification(
-                    key: key, name: try row.decode("name"), kind: try row.decode("kind"),
-                    startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                    channelsOpenAt: openBefore == nil ? channelsOpenAt : nil, channelsOpenBefore: openBefore,
-                    audiences: shown.map(\.0), metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
-                    topics: try row.topics(), start: starts[key.rawValue], defaults: try row.eventDefaults()),
+                specification: specification,
                 state: state,
                 channels: shown.map { audience, channel in
                     guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
                     // An open event gets another for one that was deleted.
                     let isGone = channel?.state == .deleted && !state.isOver
                     return Audience.ChannelStatus(
-                        channel: isGone ? nil : channel, channelsOpenAt: channelsOpenAt, now: now)
+                        channel: isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)
                 },
                 createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
                 version: try row.decode("version"))

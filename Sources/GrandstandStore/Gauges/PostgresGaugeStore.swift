@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// What waits, in the tables of what waits: by their partial indexes, so that ten years of what was settled cost nothing.
+/// Counts of waiting work, by partial indexes of unsettled rows, so that ten years of settled ones cost nothing.
 package struct PostgresGaugeStore: GaugeStore {
     private let database: Database
 

@@ -65,7 +65,8 @@ package struct PostgresLedgerHistory: PrunableStore {
         }
     }
 
-    /// What is at Apple, may be made there or was deleted a short while ago keeps its event; so does what waits.
+    /// A channel that is at Apple, may be being made there or was deleted a short while ago keeps its event; so does a
+    /// message that waits.
     private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
         """
         select e.key from events e

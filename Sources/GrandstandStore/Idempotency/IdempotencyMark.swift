@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Postgres
 
-/// The idempotent request that is being carried out in steps in this task. Whoever commits the beginning of a thing
-/// notes it in the same transaction.
+/// The idempotent request that is being carried out in steps in this task. The transaction that commits the beginning
+/// of a thing notes it in the same transaction.
 struct IdempotencyMark: Sendable {
     @TaskLocal static var current: IdempotencyMark?
 

@@ -41,7 +41,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     struct Entry {
         var answer: [UInt8]?
         var resource: UUID?
-        /// Somebody else carries the request out.
+        /// Another request carries it out.
         var isTaken = false
     }
 

@@ -2,8 +2,8 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What a kept answer is named by and sealed with. The answer to `POST /v1/keys` holds a secret, so no answer lies open
-/// in the database: the sealing key comes from the caller's own secret, of which only a hash is kept.
+/// The name of a kept answer, and the key that it is sealed with. The answer to `POST /v1/keys` holds a secret, so no
+/// answer lies open in the database: the sealing key comes from the caller's own secret, of which only a hash is kept.
 struct Seal {
     /// Names the request in the database.
     let id: [UInt8]

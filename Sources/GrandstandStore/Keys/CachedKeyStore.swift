@@ -74,7 +74,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
     }
 
-    /// - Returns: whether memory is what the database says; without the database it stays as it was.
+    /// - Returns: whether memory is level with the database; without the database it stays as it was.
     @discardableResult
     package func reload() async -> Bool {
         let moment = now()

@@ -48,7 +48,7 @@ extension PostgresKeyStore: KeyLedger {
                 for update
                 """)
             guard let old = try rows.first.map(Self.key) else { return nil }
-            // A key that is to expire passes its time on: rotating does not prolong what somebody limited.
+            // A key that is to expire passes its time on: rotating does not prolong a key that was limited.
             let issued = Self.issue(
                 KeyDraft(name: old.name, scopes: old.scopes, reach: old.reach, expiresAt: old.expiresAt), now: now
             )

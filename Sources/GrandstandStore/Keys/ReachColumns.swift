@@ -8,7 +8,7 @@ enum ReachColumns {
 
     static func all(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
 
-    /// What `read` needs.
+    /// The columns that `read` needs.
     static func columns(_ table: PostgresQuery) -> PostgresQuery {
         "reach_of(\(table).bundle_id, \(table).apps) as apps"
     }

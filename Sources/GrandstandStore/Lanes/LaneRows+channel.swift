@@ -39,7 +39,7 @@ extension LaneRows {
         for index in lanes.indices where lanes[index].channel != nil { lanes[index].judgeExpirations(headers) }
     }
 
-    /// What writes the columns back that `write` leaves out, where they changed.
+    /// The statements that write the columns that `write` leaves out, where they changed.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
@@ -49,13 +49,11 @@ extension LaneRows {
         }
         var statements: [PostgresQuery] = []
         if !changed.isEmpty {
-            let ids = changed.map(\.id)
+            // Their rows of audiences were written before.
             statements.append(
                 """
-                update lanes l set storage_policy = r.storage_policy::storage_policy, priority = r.priority
-                from unnest(\(ids), \(changed.map(\.audience.storagePolicy.rawValue)),
-                    \(changed.map { $0.audience.priority?.rawValue })) as r(id, storage_policy, priority)
-                where l.id = r.id and l.id = any(\(ids))
+                update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
+                from audiences u where u.lane = l.id and l.id = any(\(changed.map(\.id)))
                 """)
         }
         if !judged.isEmpty {
@@ -70,7 +68,7 @@ extension LaneRows {
         return statements
     }
 
-    /// What lanes knew of their channels stays with those.
+    /// Writes to channels what their lanes knew of them.
     private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
         let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
         return """

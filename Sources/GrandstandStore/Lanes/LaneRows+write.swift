@@ -4,7 +4,8 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// What writes lanes back as they were decided: the messages that changed, by their IDs, then the lanes.
+    /// The statements that write lanes back as they were decided: the messages that changed, by their IDs, then the
+    /// lanes.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {

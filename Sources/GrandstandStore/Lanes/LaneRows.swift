@@ -78,8 +78,7 @@ enum LaneRows {
 
     private static func rows(_ ids: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, l.kind, l.token, l.leased_by, l.leased_until, l.bundle_id, l.environment, l.variant,
-            l.storage_policy, l.priority, l.channel,
+        select l.id as lane, l.kind, l.token, l.leased_by, l.leased_until, \(AudienceColumns.ofLane(of: "l")), l.channel,
             c.channel_id, coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages,
             l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
         from lanes l left join channels c on c.id = l.channel
@@ -114,9 +113,7 @@ enum LaneRows {
             return Lane(
                 id: id, kind: try row.word("kind"),
                 token: try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)),
-                audience: Audience(
-                    id: try AudienceColumns.id(row), storagePolicy: try row.word("storage_policy"),
-                    priority: try row.optionalPriority("priority")),
+                audience: try AudienceColumns.audienceOfLane(row),
                 channel: try row.decode(UUID?.self, "channel").map {
                     Lane.Channel(
                         id: $0, channelID: try row.decode("channel_id"),

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What lanes took, made into requests to APNs: contents and addresses are read when it is known what goes.
+/// The requests to APNs for the messages that lanes took: contents and addresses are read once it is known which
+/// messages go.
 struct Outgoing {
     struct Item {
         let lane: Int
@@ -43,7 +44,7 @@ struct Outgoing {
         return times
     }
 
-    /// Where to and with which key, and what APNs is known to want of each app.
+    /// The destination and the key, and the quirks of APNs for each app.
     var destinations: PostgresQuery {
         let apps = Set(items.lazy.map(\.audience.app)).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)

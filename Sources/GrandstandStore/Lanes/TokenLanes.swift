@@ -8,14 +8,14 @@ enum TokenLanes {
     /// Any constant of ours.
     private static let key = 7_230_518_204_417_736
 
-    /// For whoever takes a push, held until the commit: none of these lanes is forgotten meanwhile, also one that was there
-    /// before and has nothing of its own yet.
+    /// For transactions that take a push, held until the commit: none of these lanes is forgotten meanwhile, also one
+    /// that was there before and has nothing of its own yet.
     static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
 
     private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 
-    /// Makes the lanes that are not there; in one order, so that two who make the same do not wait for each other. Its rows
-    /// have the `id` of each: what is decided then may need none of them (`unmake`).
+    /// Makes the lanes that are not there; in one order, so that two transactions that make the same do not deadlock.
+    /// Its rows have the `id` of each: what is decided then may need none of them (`unmake`).
     static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         insert into lanes (kind, bundle_id, environment, storage_policy, token)
@@ -60,7 +60,7 @@ enum TokenLanes {
         return states
     }
 
-    /// Forgets those of these lanes, and their tokens, that no push is left of; nobody makes one meanwhile.
+    /// Forgets those of these lanes, and their tokens, that no push is left of; no push is made meanwhile.
     static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([

@@ -1,7 +1,7 @@
 internal import Postgres
 
-/// Deliveries as people are told of them: both lanes of a crowd, of which people who want few pushes have one, are one
-/// entry (`Delivery.joined`).
+/// Deliveries as they are reported: both lanes of a crowd, of which people who want few pushes have one, are one entry
+/// (`Delivery.joined`).
 enum CrowdEntries {
     /// Groups rows `d` of `deliveries` by entry.
     static let grouping: PostgresQuery =

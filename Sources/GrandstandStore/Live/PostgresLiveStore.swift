@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Live views: who looks at what in `live_views`, and the boards straight from the outbox.
+/// Live views: the events that are looked at, in `live_views`, and the boards straight from the outbox.
 package struct PostgresLiveStore: LiveStore {
     private let database: Database
 

@@ -2,9 +2,9 @@ package import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// What this process's own transactions change of lookups' answers, told when they are over and before their callers go
-/// on. The triggers that announce changes to other processes tell these sessions by notice: one round trip less than
-/// reading the journal, and nothing for the transactions that change no answer.
+/// The changes of lookups' answers by this process's own transactions, reported when they are over and before their
+/// callers go on. The triggers that announce changes to other processes tell these sessions by notice: one round trip
+/// less than reading the journal, and nothing for the transactions that change no answer.
 package final class LocalChanges: Sendable {
     private let hearer = Mutex<(@Sendable ([LookupChange.Subject]) -> Void)?>(nil)
 
@@ -21,6 +21,6 @@ package final class LocalChanges: Sendable {
         }
     }
 
-    /// What a session must have for the triggers to tell it, whatever the role's own settings are.
+    /// The setting that a session needs so that the triggers notify it, whatever the role's own settings are.
     static let sessionSettings = ["grandstand.notices": "on", "client_min_messages": "notice"]
 }

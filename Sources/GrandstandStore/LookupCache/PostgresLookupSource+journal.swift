@@ -11,7 +11,8 @@ extension PostgresLookupSource {
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
         let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
         let (changes, end) = try Self.read(rows) ?? ([], position)
-        // A standby is as old as the last commit that it has; while nobody commits, this does, and writes no row.
+        // A standby is as old as the last commit that it has; while there are no commits, this makes one, and writes no
+        // row.
         if end.text == position.text {
             try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
         }

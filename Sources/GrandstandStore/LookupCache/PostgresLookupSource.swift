@@ -72,7 +72,7 @@ package struct PostgresLookupSource: LookupSource {
         return LookupChange(version: version, subject: subject)
     }
 
-    /// What the triggers call what has changed. Words this version does not know are another's to read.
+    /// The triggers' words for what has changed. Words that this version does not know are for another version.
     static func subject(_ text: some StringProtocol) -> LookupChange.Subject? {
         switch text {
         case "events": .everything
@@ -105,7 +105,7 @@ package struct PostgresLookupSource: LookupSource {
         }
         return records
     }
-    /// What lists say of a row's event; `nil` for one that is over.
+    /// The entry of a row's event in lists; `nil` for one that is over.
     private static func listing(_ row: PostgresRow) throws -> EventListing? {
         guard let name = try row.decode(String?.self, "name") else { return nil }
         return EventListing(name: name, kind: try row.decode("kind"), topics: try row.topics())

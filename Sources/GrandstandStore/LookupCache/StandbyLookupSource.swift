@@ -1,7 +1,8 @@
 package import Grandstand
 internal import Synchronization
 
-/// The source of those who only read, at a standby: nobody is notified there, so all changes are found in the journal.
+/// The source of processes that only read, at a standby: sessions are not notified there, so all changes are found in
+/// the journal.
 ///
 /// Another server may know less than the one before it, or other things: when it changes, everything is read anew.
 package final class StandbyLookupSource: LookupSource {

@@ -58,7 +58,7 @@ package struct Migrator: Sendable {
 
     /// The comparison itself: versions and checksums in the database against the migrations of this binary.
     ///
-    /// - Parameter least: what the database says of older binaries, when it is newer.
+    /// - Parameter least: the oldest migration that a binary must know, when the database is newer.
     static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
         let newest = migrations.map(\.version).max() ?? 0
         let ahead = applied.keys.filter { $0 > newest }.max()
@@ -73,8 +73,8 @@ package struct Migrator: Sendable {
         return missing.isEmpty ? .current : .behind(missing.map(\.name))
     }
 
-    /// Applies what is missing and returns the names. Several processes may call it at once: an advisory lock lets one
-    /// of them work while the others wait and then find nothing to do.
+    /// Applies the missing migrations and returns their names. Several processes may call it at once: an advisory lock
+    /// lets one of them work while the others wait and then find nothing to do.
     ///
     /// - Throws: `MigrationRefusal` for a database that is ahead of this binary or was changed.
     package func migrate() async throws -> [String] {

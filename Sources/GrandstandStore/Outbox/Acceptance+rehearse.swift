@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 extension Acceptance {
-    /// What `add` would do, and how it would look; of a value that nobody writes.
+    /// The outcome that `add` would have, on a value that is not written back.
     mutating func rehearse(
         _ intake: BroadcastIntake, at now: Date, plan: DeliveryPlanning
     ) throws(Problem) -> BroadcastRehearsal {

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What a batch of broadcasts comes to, decided in memory between the locks and the one write.
+/// The outcome of a batch of broadcasts, decided in memory between the locks and the one write.
 ///
 /// Items are taken in order and see what the ones before them did: after an `end`, the next item finds the event over.
 struct Acceptance {
-    /// What a target takes still.
+    /// What a target still takes.
     struct TargetState {
         var isOver: Bool
         /// Of an event: something was sent for it before.
@@ -56,11 +56,11 @@ struct Acceptance {
     private var contents: [UUID: BroadcastContent] = [:]
     /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
-    /// What leaves with the commit.
+    /// The messages that leave with the commit.
     private(set) var outgoing = Outgoing()
     private(set) var startedEvents: Set<String> = []
     private(set) var endedEvents: Set<String> = []
-    /// What promoted broadcasts go with, their events' defaults included.
+    /// The requests of promoted broadcasts, their events' defaults included.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
@@ -89,7 +89,7 @@ struct Acceptance {
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
         if let refusal = decided.items.lazy.compactMap(\.refusal).first { throw refusal }
-        // Only now: a variant that went before a scheduled broadcast's time is nobody's, and the rest goes.
+        // Only now: a variant that went before a scheduled broadcast's time is left out, and the rest goes.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
@@ -98,7 +98,7 @@ struct Acceptance {
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
         var intake = intake
-        // What waits has its event's defaults as they are when its time comes.
+        // A scheduled broadcast gets its event's defaults as they are when its time comes.
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
@@ -121,7 +121,7 @@ struct Acceptance {
         _ = enqueue(scheduled.id, decided, scheduled.intake.target)
     }
 
-    /// What goes to which lanes, by their places.
+    /// The messages to lanes, by the lanes' places.
     struct Decision {
         struct Item {
             let place: Int
@@ -177,7 +177,7 @@ struct Acceptance {
         }
     }
 
-    /// Whom lanes are for, in their order: each audience has one that leads.
+    /// The audiences of lanes, in the order of the lanes: each audience has one lane that leads.
     private func audiences(of places: [Int]) -> [Audience] {
         places.filter { leads[$0] == nil }.map { lanes[$0].audience }
     }
@@ -250,7 +250,7 @@ struct Acceptance {
             && !lane.kind.isCrowd && lane.takesMessages
     }
 
-    /// Whom to wake after the commit: nobody looks for the rest where everything that is new departs.
+    /// The loops to be woken after the commit: none is needed where everything that is new departs.
     var topics: Set<WakeTopic> {
         let departing = Set(outgoing.items.lazy.map(\.lane))
         let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
@@ -260,7 +260,7 @@ struct Acceptance {
         return topics
     }
 
-    // MARK: What is written
+    // MARK: Writing
 
     /// Messages to append, in order, each with its lane.
     var appended: (lanes: [Int], messages: [LaneMessage]) {
@@ -283,10 +283,10 @@ struct Acceptance {
     /// Places of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 
-    /// What departs, when the transaction is committed.
+    /// The messages that depart, once the transaction is committed.
     ///
     /// - Parameters:
-    ///   - inserted: the rows of what was appended.
+    ///   - inserted: the rows of the appended messages.
     ///   - destinations: those of `outgoing.destinations`.
     func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
         var ids: [Int: Int] = [:]

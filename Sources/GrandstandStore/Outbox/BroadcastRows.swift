@@ -4,12 +4,12 @@ internal import Postgres
 
 /// The organiser's part of broadcasts, as the table `broadcasts` has it.
 enum BroadcastRows {
-    /// What `PostgresRow.content` reads, of rows without an alias.
+    /// The columns that `PostgresRow.content` reads, of rows without an alias.
     static let columns: PostgresQuery = """
         event, alert, content_state, stale_date, dismissal_date, relevance_score, start, by_variant
         """
 
-    /// What `PostgresRow.request` reads, of rows `b`.
+    /// The columns that `PostgresRow.request` reads, of rows `b`.
     static let request: PostgresQuery = """
         b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score, b.start, b.by_variant, b.priority,
         b.expires_in, b.apns_expiration, b.audiences
@@ -26,7 +26,7 @@ enum BroadcastRows {
 }
 
 extension PostgresRow {
-    /// What was asked for, off the columns of `broadcasts`.
+    /// The request as it was made, off the columns of `broadcasts`.
     func request(bodyLimit: Int = APNsLimits.broadcastPayload) throws -> BroadcastRequest {
         let content = try content()
         var request = BroadcastRequest(

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// Work that comes while other such work is under way, and goes together as soon as that is done.
 ///
-/// Who comes alone waits for nobody. Under load a transaction carries many: its fixed cost, most of a small one's, is
-/// paid once. One that takes long, for a lock or the disk, does not hold up the others: the next begins beside it.
+/// A call that comes alone waits for none. Under load a transaction carries many: its fixed cost, most of a small
+/// one's, is paid once. One that takes long, for a lock or the disk, does not hold up the others: the next begins
+/// beside it.
 final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -15,7 +16,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         var waiting: [Waiting] = []
         /// When the last work began.
         var lastBegin = ContinuousClock.now
-        /// Whether somebody looks after those who wait.
+        /// Whether a task looks after the callers that wait.
         var isWatched = false
     }
 
@@ -57,7 +58,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Takes a place, if there is one.
     ///
-    /// - Parameter overtaking: also when others wait; for whoever gives the place to them.
+    /// - Parameter overtaking: also when others wait; for the task that gives the place to them.
     private func enter(overtaking: Bool = true) -> Bool {
         state.withLock { state in
             guard overtaking || state.waiting.isEmpty else { return false }
@@ -88,7 +89,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Those who wait behind what takes long get another place, also when nobody else comes.
+    /// Callers that wait behind a long transaction get another place, also when no other call comes.
     private func watch() async {
         while true {
             try? await Task.sleep(for: patience)
@@ -101,7 +102,7 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// What waits takes the place over; with nothing waiting it is free.
+    /// Calls that wait take the place over; with none waiting it is free.
     private func goOn() {
         let next = state.withLock { state in
             let next = Array(state.waiting.prefix(limit))

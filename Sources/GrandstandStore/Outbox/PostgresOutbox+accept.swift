@@ -10,7 +10,7 @@ extension PostgresOutbox {
     ) async throws -> [Result<Broadcast, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
         guard items.count == 1, !database.isJoined else {
-            return try await callsDesk.accept([call])[0]
+            return try await bulkAcceptance.accept([call])[0]
         }
         return try await acceptances.run(call)
     }
@@ -19,14 +19,14 @@ extension PostgresOutbox {
     package func rehearse(
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal {
-        try await calls.transaction { connection in
+        try await bulk.transaction { connection in
             var acceptance = try await Self.lock([intake.target], on: connection, now: now.inMicroseconds)
             return try acceptance.rehearse(intake, at: now, plan: plan)
         }
     }
 
     package func nextScheduled() async throws -> Date? {
-        try await calls.query("select min(send_at) as at from broadcasts where scheduled").first?
+        try await bulk.query("select min(send_at) as at from broadcasts where scheduled").first?
             .decode(Date?.self, "at")
     }
 
@@ -41,7 +41,7 @@ extension PostgresOutbox {
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             guard !due.isEmpty else { return (0, []) }
-            // Events before their broadcasts, as whoever cancels an event takes them.
+            // Events before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
             var acceptance = try await Self.lock(targets, on: connection, now: now)
@@ -79,11 +79,11 @@ extension PostgresOutbox {
                 """)
             return (scheduled.count, acceptance.topics)
         }
-        desk.wakeUps.send(topics)
+        acceptance.wakeUps.send(topics)
         return count
     }
 
-    /// What writes everything that was decided, in one round trip.
+    /// The statements that write everything that was decided, in one round trip.
     ///
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
@@ -105,7 +105,7 @@ extension PostgresOutbox {
         return statements + unused
     }
 
-    /// What departs, when the transaction is committed.
+    /// The messages that depart, once the transaction is committed.
     ///
     /// - Parameter results: of `statements`.
     static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {

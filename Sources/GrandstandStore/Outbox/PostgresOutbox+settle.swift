@@ -34,7 +34,7 @@ extension PostgresOutbox {
 
     /// Changes those of these lanes that the replica has leased.
     ///
-    /// - Parameter verb: returns what APNs' answers say beside what they settle.
+    /// - Parameter verb: returns the consequences of APNs' answers besides their settlement.
     private func change(
         _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
         _ verb: @Sendable (inout Lane) -> Findings
@@ -57,7 +57,7 @@ extension PostgresOutbox {
                 }
             }
             guard !settled.answers.isEmpty else { return settled }
-            // What answers are counted in is locked after the lanes, as by whoever settles a shard.
+            // The counts of answers are locked after the lanes, as settlements of shards lock them.
             try await connection.pipeline(LaneRows.write(settled.lanes, loaded: settled.loaded, at: now))
             try await TokenTally.count(settled.answers, now: now, on: connection)
             return settled
@@ -83,7 +83,7 @@ extension PostgresOutbox {
         var answers: [AppEnvironment: TokenTally] = [:]
     }
 
-    /// What APNs' answers to a lane's messages say beside what they settle.
+    /// The consequences of APNs' answers to a lane's messages besides their settlement.
     private struct Findings {
         /// With which reason APNs said that it does not know the lane's channel, if it did.
         var doubt: String?
@@ -93,7 +93,7 @@ extension PostgresOutbox {
     /// Seconds after a doubt that turned out to be wrong in which a channel is not looked into again.
     private static let doubtRest: TimeInterval = 30
 
-    /// APNs refused messages for want of these channels, which a reconciliation is to look into: one refusal proves
+    /// APNs refused messages because of these channels, which a reconciliation is to look into: one refusal proves
     /// nothing.
     private static func doubt(_ reasons: [UUID: String], now: Date) -> PostgresQuery {
         let ids = Array(reasons.keys)

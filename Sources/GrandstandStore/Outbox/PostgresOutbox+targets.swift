@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What `Acceptance` decides from, locked until the commit: events before lanes before channels, each in one order.
+/// The rows that `Acceptance` decides from, locked until the commit: events before lanes before channels, each in one
+/// order.
 extension PostgresOutbox {
     static func lock(
         _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
@@ -32,7 +33,8 @@ extension PostgresOutbox {
             round.add(missingLanes(channels))
         }
         round.add(lockLanes(lanes))
-        // Who joins a crowd is seen here, or its join comes after this transaction: it takes the lane's lock, too.
+        // A member that joins a crowd is seen here, or its join comes after this transaction: it takes the lane's lock,
+        // too.
         if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
         for statement in LaneRows.loadLocked(lanes) { round.add(statement) }
         let results = try await connection.pipeline(round.statements)

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// A withdrawal leaves what would be true had the broadcast never come, as far as nothing of it was sent. It has the locks
-/// of an acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
+/// After a withdrawal everything is as if the broadcast had never come; nothing of it was sent. It has the locks of an
+/// acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
@@ -17,7 +17,7 @@ extension PostgresOutbox {
     private func withdraw(
         _ id: UUID, isPush: Bool, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Bool? {
-        let (isWithdrawn, topics) = try await calls.transaction { connection -> (Bool?, Set<WakeTopic>) in
+        let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
             guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
                 return (nil, [])
             }
@@ -43,7 +43,7 @@ extension PostgresOutbox {
             if try await Self.isOfCancelledEvent(id, on: connection) {
                 for index in lanes.indices { lanes[index].close(at: now) }
             }
-            // What goes after all may have given way under another storage policy.
+            // A message that goes after all may have given way under another storage policy.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
@@ -54,7 +54,7 @@ extension PostgresOutbox {
             let isEnd = !isPush && messages.contains(where: \.isEnd)
             return (true, Set(lanes.map { .lanes($0.audience.environment) } + (isEnd ? [.channels] : [])))
         }
-        calls.afterCommit { desk.wakeUps.send(topics) }
+        bulk.afterCommit { acceptance.wakeUps.send(topics) }
         return isWithdrawn
     }
 
@@ -92,7 +92,7 @@ extension PostgresOutbox {
 
     /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
     ///
-    /// - Returns: whether it waits for its time, and whether its content was shown to somebody; `nil`: there is no such
+    /// - Returns: whether it waits for its time, and whether its content was shown on a device; `nil`: there is no such
     ///   broadcast, or push.
     private static func lockBroadcast(
         _ id: UUID, isPush: Bool, on connection: PostgresConnection

@@ -8,53 +8,53 @@ internal import Postgres
 /// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
 /// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
 package struct PostgresOutbox: Outbox {
-    /// Where single broadcasts become durable and scheduled ones go to their lanes: never more transactions at a time
-    /// than `acceptConnections`, so none waits for a connection.
+    /// For accepting single broadcasts and moving scheduled ones to their lanes: never more transactions at a time than
+    /// `acceptConnections`, so none waits for a connection.
     let database: Database
-    /// Where many broadcasts are accepted in one call, withdrawn and read.
-    let calls: Database
-    /// What claims and settles: never behind those who bring work.
+    /// For accepting many broadcasts in one call, withdrawing and reading.
+    let bulk: Database
+    /// For claims and settlements: never behind acceptances.
     let dispatch: Database
-    let desk: AcceptanceDesk
-    /// For calls with many.
-    let callsDesk: AcceptanceDesk
+    let acceptance: AcceptanceTransaction
+    /// For calls with many broadcasts.
+    let bulkAcceptance: AcceptanceTransaction
     let acceptances: Gathering<AcceptCall, [Result<Broadcast, Problem>]>
 
-    /// Transactions with single broadcasts at a time: one, unless it waits for an event that somebody changes. With two
+    /// Transactions with single broadcasts at a time: one, unless it waits for an event that is being changed. With two
     /// the median from POST to Apple's 200 was 30 to 32 ms at 2,000 a second, with one 23 to 27.
     private static let acceptPlaces = 4
-    /// A transaction in each place for single broadcasts, and what was scheduled.
+    /// A transaction in each place for single broadcasts, and one for scheduled ones.
     package static let acceptConnections = acceptPlaces + 1
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
 
     /// - Parameters:
     ///   - database: for single broadcasts, with `acceptConnections`.
-    ///   - calls: other connections for calls with many, for reading and withdrawing; `nil`: the same.
+    ///   - bulk: other connections for calls with many, for reading and withdrawing; `nil`: the same.
     ///   - dispatch: others for claiming and settling; `nil`: the same.
-    ///   - departures: where what is accepted may be claimed at once; `nil`: nowhere.
+    ///   - departures: the dispatchers that may claim an accepted message at once; `nil`: none.
     ///   - outages: hears when the loops cannot be woken.
     package init(
-        _ database: Database, calls: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
+        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
         outages: (any OutageReporter)? = nil
     ) {
         self.database = database
-        self.calls = calls ?? database
+        self.bulk = bulk ?? database
         self.dispatch = dispatch ?? database
         let wakeUps = WakeUps(self.dispatch, outages: outages)
-        let desk = AcceptanceDesk(database: database, wakeUps: wakeUps, departures: departures)
-        self.desk = desk
-        callsDesk = AcceptanceDesk(database: self.calls, wakeUps: wakeUps, departures: departures)
-        // A database that is away is away for all of them, and what it committed is not known.
+        let acceptance = AcceptanceTransaction(database: database, wakeUps: wakeUps, departures: departures)
+        self.acceptance = acceptance
+        bulkAcceptance = AcceptanceTransaction(database: self.bulk, wakeUps: wakeUps, departures: departures)
+        // A database outage concerns all of them, and its last commit is not known to have happened.
         acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             ($0 as? Problem)?.kind == .storeUnavailable
         } work: {
-            try await desk.accept($0)
+            try await acceptance.accept($0)
         }
     }
 
     /// Rows from which a statement is planned anew for each use.
-    private static let bulk = 10
+    private static let bulkRows = 10
 
     /// For the rest of the transaction: statements with many rows are planned for the tables as they are now. A cached
     /// plan was made while there was little in them, and then reading all of a table is as good as looking a row up:
@@ -66,13 +66,13 @@ package struct PostgresOutbox: Outbox {
     /// and with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
-        select set_config('plan_cache_mode', \(rows >= bulk ? "force_custom_plan" : "force_generic_plan"), true),
-            set_config('enable_hashjoin', \(rows >= bulk ? "on" : "off"), true)
+        select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
+            set_config('enable_hashjoin', \(rows >= bulkRows ? "on" : "off"), true)
         """
     }
 
     package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? {
-        let rows = try await calls.query(
+        let rows = try await bulk.query(
             """
             select \(Self.columns), \(EventReach.covers(reach, broadcast: "b")) as is_covered
             from broadcasts b where b.id = \(id)
@@ -87,7 +87,7 @@ package struct PostgresOutbox: Outbox {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
         if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
-        let rows = try await calls.query(
+        let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
             where b.event_key = \(key.rawValue)
@@ -106,7 +106,7 @@ package struct PostgresOutbox: Outbox {
         let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
         let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
         if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
-        let rows = try await calls.query(
+        let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
             where b.event_key = \(key.rawValue) and b.scheduled
@@ -139,7 +139,7 @@ package struct PostgresOutbox: Outbox {
     private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Broadcast] {
         guard !rows.isEmpty else { return [] }
         let ids: [UUID] = try rows.map { try $0.decode("id") }
-        let deliveryRows = try await calls.query(
+        let deliveryRows = try await bulk.query(
             """
             select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
@@ -168,12 +168,12 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
-    /// Whom pushes are for, by their lanes.
+    /// The recipients of pushes, by their lanes.
     private func recipients(_ rows: [PostgresRow]) async throws -> [Int: TokenAddress] {
         let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
         guard !lanes.isEmpty else { return [:] }
         var recipients: [Int: TokenAddress] = [:]
-        for row in try await calls.query(
+        for row in try await bulk.query(
             "select id, bundle_id, environment, token from lanes where id = any(\(lanes))")
         {
             recipients[try row.decode("id")] = try TokenAddress(row)

@@ -20,7 +20,7 @@ struct ScheduledBroadcast {
         id = try row.decode("id")
         let request = try row.request(
             bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
-        // Who asked was written down when it was accepted.
+        // Its actor was logged when it was accepted.
         intake = BroadcastIntake(target, request: request, by: .server)
     }
 }

@@ -23,7 +23,7 @@ final class WakeUps: Sendable {
         self.outages = outages
     }
 
-    /// Wakes whoever waits for these topics, soon.
+    /// Wakes the loops that wait for these topics, soon.
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
         let starts = state.withLock { state in

@@ -10,7 +10,7 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
     package func agree(
         on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int
     ) async throws -> SharedProviderToken {
-        // The row's lock lets one offer win; who comes second finds a token issued after `limit` and keeps it.
+        // The row's lock lets one offer win; the second finds a token issued after `limit` and keeps it.
         let rows = try await database.transaction { connection in
             let written = try await connection.query(
                 """
@@ -30,7 +30,7 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
                     and fingerprint = \(key.fingerprint)
                 """)
         }
-        // None: somebody emptied the table in between; the offer is as good as any.
+        // None: the table was emptied in between; the offer is as good as any.
         guard let row = rows.first else { return offer }
         return SharedProviderToken(issuedAt: try row.decode("issued_at"), text: try row.decode("token"))
     }

@@ -56,7 +56,7 @@ extension PostgresReconciliationStore {
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
             // A newer one was taken down meanwhile.
             guard let row = rows.first else { return }
-            // What is known already keeps its first sight.
+            // A channel that is known already keeps its first sight.
             try await Self.note(
                 fresh: listing.channelIDs, gone: [], of: app, seenAt: seenAt,
                 lackedAt: try row.decode(Date?.self, "lacked_at"), on: connection)

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// What people ask of a start by hand.
+/// Starts that are asked for, stopped and counted by hand.
 extension PostgresStartStore {
     package func startNow(
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
@@ -55,7 +55,7 @@ extension PostgresStartStore {
         let apps: Set<BundleID>
     }
 
-    /// Locks what an event declares, after the event itself: as declarations do.
+    /// Locks an event's declared start, after the event itself: as declarations do.
     private static func lock(
         _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
     ) async throws -> Asked {

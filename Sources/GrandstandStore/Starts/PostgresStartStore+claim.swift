@@ -18,7 +18,7 @@ extension PostgresStartStore {
                 claim.holding?.append(shard.run)
             }
         } catch  where !shards.isEmpty {
-            // What was noted and is not handed on would be unknown for ever.
+            // Installations that were noted and not handed on would be `unknown` for ever.
         }
         return shards
     }
@@ -35,8 +35,8 @@ extension PostgresStartStore {
         }
     }
 
-    /// The run that has waited for longest, of those that nobody works on: its time has come, or that of the first in
-    /// its queue; or this replica has leased it, and never heard of that.
+    /// The run that has waited for longest, of those that no replica works on: its time has come, or that of the first
+    /// in its queue; or this replica has leased it, and never heard of that.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
@@ -86,15 +86,15 @@ extension PostgresStartStore {
         }
     }
 
-    /// A run with nothing to do is looked at once a minute: nobody rings when its event ends.
+    /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Whoever was noted and has no answer may have got a start: the replica that made the pushes is gone.
+    /// An installation that was noted and has no answer may have got a start: the replica that made the pushes is gone.
     private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with lost as (
             insert into starts (run, installation, state, reason, at)
-            select \(run.id), n, 'unknown', 'nobody was left to hear the answer', \(now)
+            select \(run.id), n, 'unknown', 'the replica that waited for the answer died', \(now)
             from unnest(\(run.noted)) n order by n on conflict do nothing
         )
         update start_runs set noted = '{}', leased_by = null, leased_until = null,
@@ -104,7 +104,7 @@ extension PostgresStartStore {
         """
     }
 
-    /// Whoever was noted by a transaction whose end this replica did not hear of was never sent to.
+    /// An installation that was noted by a transaction whose end this replica did not hear of was never sent to.
     private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with unsent as (
@@ -139,8 +139,9 @@ extension PostgresStartStore {
         """
     }
 
-    /// Nobody gets a start any more. Those who got none are counted under a lease, without the row's lock: registrations
-    /// may want that, and there may be a million. Who dies meanwhile leaves the count to the next.
+    /// No start is sent any more. Followers without one are counted under a lease, without the row's lock:
+    /// registrations may want that, and there may be a million. A replica that dies meanwhile leaves the count to the
+    /// next.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
             "delete from start_queue where run = \(run.id)",

@@ -11,7 +11,7 @@ extension PostgresStartStore {
         guard !due.isEmpty else { return }
         try await dispatch.transaction { connection in
             try await connection.query(StartOpening.exclusive)
-            // Who declares one of them now rings again; nobody waits for that while registrations wait for us.
+            // A declaration of one of them meanwhile rings again; it does not wait for us while registrations do.
             let rows = try await connection.query(
                 """
                 select s.event_key, s.asked_at, e.starts_at, e.ends_at, \(PostgresEventStore.startColumns)
@@ -36,8 +36,9 @@ extension PostgresStartStore {
     /// Events that one transaction opens: registrations wait for it.
     private static let openings = 100
 
-    /// A run for each app and environment with a chosen audience. One that is there begins anew when it is for something
-    /// else now or was closed, and its time is not over; who has a row in `starts` gets no other one.
+    /// A run for each app and environment with a chosen audience. One that is there begins anew when it is for
+    /// something else now or was closed, and its time is not over; an installation with a row in `starts` gets no other
+    /// one.
     private static func openRuns(
         of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {

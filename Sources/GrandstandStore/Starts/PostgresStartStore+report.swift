@@ -9,7 +9,7 @@ extension PostgresStartStore {
     ) async throws -> [AudienceStart]? {
         try await answers.answer(StartQuestion(key: key, reach: reach, outlook: outlook)) { [reports] in
             try await reports.transaction { connection in
-                // What is sent while it is counted is in all of the counts or in none.
+                // A push that is sent while this counts is in all of the counts or in none.
                 try await connection.query("set transaction isolation level repeatable read")
                 return try await Self.report(of: key, within: reach, outlook, now: now, on: connection)
             }
@@ -67,7 +67,7 @@ extension PostgresStartStore {
 
     /// Followers without a row in `starts`.
     struct Missing {
-        /// Who will get a start, or would.
+        /// The installations that will get a start, or would.
         let eligible: Int
         let tooOld: Int
         let disabled: Int
@@ -78,7 +78,7 @@ extension PostgresStartStore {
         var ineligible: [StartForm.Ineligible: Int] { [.system: tooOld, .disabled: disabled, .noToken: withoutToken] }
     }
 
-    /// Counts them as `StartForm` tells them apart, by one pass over those who follow; a test holds the two together.
+    /// Counts them as `StartForm` tells them apart, by one pass over the followers; a test holds the two together.
     ///
     /// - Parameters:
     ///   - run: 0: none was opened.
@@ -112,11 +112,11 @@ extension PostgresStartStore {
 extension StartReport {
     /// Counts a row of states and reasons.
     ///
-    /// - Returns: how many it tells of.
+    /// - Returns: how many it counts.
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")
-        // An activity beside a push that APNs refused was started by somebody else.
+        // An activity beside a push that APNs refused was started by the app or another sender.
         if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
         switch state {
         case .accepted: counts.accepted += count

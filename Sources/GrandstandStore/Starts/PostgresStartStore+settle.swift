@@ -20,7 +20,7 @@ extension PostgresStartStore {
         }
     }
 
-    /// Why whoever took a token over counts as started: `Settlement.heirs` finds them by it.
+    /// Why an installation that took a token over counts as started: `Settlement.heirs` finds them by it.
     static let takenOver = "it took the token over while the push to it was made"
 
     /// A shard's verdicts as they become rows.
@@ -29,7 +29,7 @@ extension PostgresStartStore {
         let now: Date
         var settled: [(installation: Int, state: StartState, reason: String?, at: Date)] = []
         var again: [(installation: Int, attempts: Int, at: Date)] = []
-        /// Whose pushes APNs did not process, with the tokens that they went to.
+        /// Installations whose pushes APNs did not process, with the tokens that they went to.
         var unprocessed: [StartShard.Member] = []
         let care: TokenCare
         let firstSentAt: Date?
@@ -86,10 +86,11 @@ extension PostgresStartStore {
             """
         }
 
-        /// Who is to be tried again, and who took a token over while a push was made to it that APNs did not process: it
-        /// counted as started for that push, and nobody else will get one with that token.
+        /// Installations that are to be tried again, and those that took a token over while a push was made to it that
+        /// APNs did not process: it counted as started for that push, and no other installation will get one with that
+        /// token.
         ///
-        /// In order of installations, as whoever registers queues for several runs: one installation at a time.
+        /// In order of installations, as a registration queues for several runs: one installation at a time.
         private func repetitions(app: Int) -> PostgresQuery {
             """
             with heirs as (
@@ -118,7 +119,7 @@ extension PostgresStartStore {
             """
         }
 
-        /// Gives the run back: due at once when the sweep goes on or somebody rang meanwhile. Its queue rings by itself.
+        /// Gives the run back: due at once when the sweep goes on or it was rung meanwhile. Its queue rings by itself.
         private var release: PostgresQuery {
             """
             update start_runs set noted = '{}', leased_by = null, leased_until = null,

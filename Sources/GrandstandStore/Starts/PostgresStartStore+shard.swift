@@ -2,13 +2,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Who is next.
+/// The members of the next shard.
 extension PostgresStartStore {
-    /// Followers that one shard reads at most, in shards: where nearly nobody can get a start, the next turn goes on.
+    /// Followers that one shard reads at most, in shards: where hardly any follower can get a start, the next turn goes
+    /// on.
     private static let rounds = 8
 
-    /// The members of a run's next shard: those who wait in its queue first, then the next followers of its sweep.
-    /// Whoever can get none is passed over: registering again puts them into the queue.
+    /// The members of a run's next shard: those in its queue first, then the next followers of its sweep. An
+    /// installation that can get none is passed over: registering again puts it into the queue.
     static func nextMembers(
         of run: inout StartRun, _ shard: StartShard, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
@@ -113,8 +114,8 @@ extension PostgresStartStore {
         """
     }
 
-    /// What decides whether and how each of `relation` (installation, attempts) gets a start, looked up by key, in order
-    /// of installations.
+    /// The columns that decide whether and how each of `relation` (installation, attempts) gets a start, looked up by
+    /// key, in order of installations.
     private static func candidates(
         _ relation: PostgresQuery, of run: StartRun, _ shard: StartShard
     ) -> PostgresQuery {

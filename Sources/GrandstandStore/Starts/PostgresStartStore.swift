@@ -6,7 +6,7 @@ internal import Postgres
 /// Starts of events in the tables `event_starts`, `start_runs`, `start_queue` and `starts`.
 package struct PostgresStartStore: StartStore {
     let database: Database
-    /// For claims and verdicts: what people ask for does not make those wait.
+    /// For claims and verdicts: they do not wait for people's requests.
     let dispatch: Database
     /// For what counts followers.
     let reports: Database
@@ -44,7 +44,7 @@ package struct PostgresStartStore: StartStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// When the first of the queue of a run `r` is due; null: nobody waits in it.
+    /// When the first of the queue of a run `r` is due; null: it is empty.
     static let headOfQueue: PostgresQuery =
         "(select due_at from start_queue where run = r.id order by due_at limit 1)"
 

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A report that somebody asks for.
+/// The question that a report answers.
 struct StartQuestion: Hashable, Sendable {
     let key: EventKey
     let reach: AppReach
@@ -19,16 +19,16 @@ struct ReportedStart {
     let startedAt: Date?
     let finishedAt: Date?
     let rate: StartReport.Rate?
-    /// What was counted when the run was closed.
+    /// The counts when the run was closed.
     let closed: (followers: Int, ineligible: [StartForm.Ineligible: Int])?
     let isSending: Bool
-    /// Somebody may get one who has not: it was not opened, or begins anew, or its run is not done.
+    /// A follower without one may still get it: it was not opened, or begins anew, or its run is not done.
     let isLeft: Bool
 
     /// The audiences of an event that declares a start, with their runs.
     static func load(_ key: EventKey) -> PostgresQuery {
         """
-        select u.bundle_id, u.environment, u.variant, u.storage_policy, u.priority, ae.id as app, \(StartStanding.columns), r.id as run,
+        select \(AudienceColumns.all(of: "u", as: "audience_")), ae.id as app, \(StartStanding.columns), r.id as run,
             r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.followers, r.too_old, r.disabled,
             r.without_token, coalesce(cardinality(r.noted), 0) > 0 as is_sending,
             r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
@@ -47,7 +47,7 @@ struct ReportedStart {
     }
 
     init(_ row: PostgresRow) throws {
-        audience = try AudienceColumns.audience(row)
+        audience = try AudienceColumns.audience(row, as: "audience_")
         standing = try StartStanding(row)
         app = try row.decode("app")
         run = try row.decode("run")

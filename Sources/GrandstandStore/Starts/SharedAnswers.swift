@@ -1,15 +1,16 @@
-/// Answers to costly questions: one at a time for each, and who asks meanwhile shares the next. So an answer is never
-/// older than its question, and the cost is bounded however many ask: as long as it took, a second at most, it rests.
+/// Answers to costly questions: one at a time for each, and a caller that asks meanwhile shares the next. So an answer
+/// is never older than its question, and the cost is bounded however many ask: as long as it took, a second at most, it
+/// rests.
 actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
     typealias Work = @Sendable () async throws -> Answer
 
     private struct Waiting {
         var callers: [CheckedContinuation<Answer, any Error>] = []
-        /// Of who asked last.
+        /// Of the last caller.
         var work: Work?
     }
 
-    /// Questions that are being answered, with those who came meanwhile.
+    /// Questions that are being answered, with the callers that came meanwhile.
     private var waiting: [Question: Waiting] = [:]
     private static var longestRest: Duration { .seconds(1) }
 

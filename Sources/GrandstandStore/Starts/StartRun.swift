@@ -6,13 +6,13 @@ internal import Postgres
 struct StartRun {
     let id: Int
     let app: Int
-    /// Installations whose pushes somebody was making.
+    /// Installations whose pushes a replica was making.
     let noted: [Int]
-    /// Whose lease it was.
+    /// The replica that had the lease.
     let leasedBy: UUID?
     var cursor: Int
     var isSwept: Bool
-    /// Its time is over; those who got none are to be counted still.
+    /// Its time is over; the followers without a start are still to be counted.
     let isClosed: Bool
     let address: APNsAddress
     /// Of those whose sweep it is.
@@ -29,7 +29,7 @@ struct StartRun {
             timestamp: push.timestamp, until: push.until, members: [])
     }
 
-    /// What is left to do when it is over.
+    /// The shard that counts when the run is over.
     func closing(at now: Date) -> StartShard {
         StartShard(
             run: id, address: address,

@@ -3,13 +3,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// How an event's start stands in one app and environment, by what its event, lane and channel say now: when it may go, and
-/// what it waits for. Who sends it and who reports it decide by this.
+/// How an event's start stands in one app and environment, by what its event, lane and channel say now: when it may go,
+/// and what it waits for. Senders and reports decide by this.
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
     let delivery: Audience.Delivery
-    /// What is declared for this app; `nil`: nothing.
+    /// The declaration for this app; `nil`: none.
     let declaration: StartDeclaration?
     private(set) var isStopped: Bool
     private var askedAt: Date?
@@ -22,9 +22,9 @@ struct StartStanding {
     /// The broadcast whose content its pushes show; `nil`: the declaration has one.
     let content: UUID?
 
-    /// What is to be done with it.
+    /// The next step.
     enum Turn {
-        /// Nobody gets a start any more.
+        /// No start is sent any more.
         case close
         /// Nothing can go before this.
         case wait(until: Date)
@@ -32,7 +32,7 @@ struct StartStanding {
         case send(Push)
     }
 
-    /// What the pushes of a start have in common.
+    /// The parts that the pushes of a start have in common.
     struct Push {
         let payload: StartPayload
         let alerts: LocaleLookup<[UInt8]>
@@ -48,7 +48,7 @@ struct StartStanding {
         declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
     }
 
-    /// The same once somebody asked for it.
+    /// The same once it was asked for by hand.
     func asked(at now: Date) -> StartStanding {
         var asked = self
         asked.askedAt = askedAt ?? now
@@ -56,7 +56,7 @@ struct StartStanding {
         return asked
     }
 
-    /// Nobody gets a start any more, unless that is changed by hand.
+    /// No start is sent any more, unless that is changed by hand.
     func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
 
     func turn(at now: Date) -> Turn {
@@ -94,7 +94,7 @@ struct StartStanding {
 
     /// - Parameters:
     ///   - isSending: pushes are under way.
-    ///   - isLeft: somebody may get one who has not.
+    ///   - isLeft: a follower without one may still get it.
     func state(at now: Date, isSending: Bool, isLeft: Bool) -> StartReport.State {
         if isStopped { return .stopped }
         if isOver(at: now) { return .done }
@@ -107,7 +107,8 @@ struct StartStanding {
 
     // MARK: Reading
 
-    /// What `init` reads, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and `joins`.
+    /// The columns that `init` reads, of events `e`, their starts `s`, app_environments `ae`, audiences `u`, and
+    /// `joins`.
     static let columns: PostgresQuery = """
         ae.bundle_id as start_bundle_id, ae.environment as start_environment,
         coalesce(u.variant, '') as start_variant, e.topics, e.starts_at, e.ends_at, s.asked_at,

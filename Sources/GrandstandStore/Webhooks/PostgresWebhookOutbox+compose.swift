@@ -32,7 +32,7 @@ extension PostgresWebhookOutbox {
         }
     }
 
-    /// A message that is written, and who gets it.
+    /// A message that is written, and the webhooks that get it.
     private struct Message {
         let id = UUID.drawn()
         let topic: WebhookTopic
@@ -42,7 +42,7 @@ extension PostgresWebhookOutbox {
         var broadcast: UUID?
         let webhooks: [UUID]
 
-        /// `nil` where there is nothing to tell, or nobody.
+        /// `nil` where there is nothing to report, or no webhook for it.
         init?(_ topic: WebhookTopic, at: Date, _ facts: WebhookFacts, broadcast: UUID? = nil, to webhooks: [UUID])
             throws
         {

@@ -27,7 +27,7 @@ extension PostgresWebhookOutbox {
         }
     }
 
-    /// What the verdict says of the webhook as a whole. A webhook that does as before is not written to.
+    /// The verdict's consequence for the webhook as a whole. A webhook whose state stays is not written.
     private static func judge(
         _ webhook: UUID, _ row: Row, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -67,7 +67,7 @@ extension PostgresWebhookStore {
 
     package func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery? {
         try await database.transaction { connection in
-            // One under way keeps its lease; what comes of it is seen soon.
+            // One under way keeps its lease; its outcome is recorded soon.
             try await connection.pipeline([
                 """
                 update webhook_deliveries set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null

@@ -129,7 +129,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     /// Holds a lock until the commit, so that two that come together are counted one after the other. The app is locked
-    /// before it, as whoever removes an app and its webhooks does.
+    /// before it, as the removal of an app and its webhooks does.
     ///
     /// - Parameter id: of one that is not counted.
     private static func refuseTooMany(

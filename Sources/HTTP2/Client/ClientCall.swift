@@ -40,7 +40,7 @@ final class ClientCall: @unchecked Sendable {
     var isWritten = false
     /// Body bytes in DATA frames so far.
     var sent = 0
-    /// What came of the answer so far.
+    /// The answer so far.
     var status = 0
     var fields = FieldBlock()
     var body: [UInt8] = []

@@ -1,4 +1,4 @@
-/// What other threads may know of a connection: written by its loop before and after each flush.
+/// The state of a connection for other threads: written by its loop before and after each flush.
 struct ClientSnapshot: Sendable {
     var isUsable = false
     var streamsInUse = 0

@@ -19,7 +19,7 @@ final class ClientStreams {
     private var budget: StreamBudget
     /// Answers that callers on the loop do not have yet.
     private var answers: [ClientCall.Answer] = []
-    /// Those of callers elsewhere.
+    /// Answers for callers on other executors.
     private var distantAnswers: [ClientCall.Answer] = []
     /// Body bytes of answers that are not whole yet.
     private var buffered = 0

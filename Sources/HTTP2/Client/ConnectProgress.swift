@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// How far a connection has come, and what a failure at that point means to the person who must mend it.
+/// How far a connection has come, and what a failure at that point means to the operator.
 enum ConnectProgress {
     /// TCP is up, TLS under way.
     case handshaking
@@ -96,7 +96,7 @@ enum ConnectProgress {
 
     // MARK: Up to TCP
 
-    /// What `ClientBootstrap.connect` failed with.
+    /// The failure of `ClientBootstrap.connect`.
     static func connectError(_ configuration: HTTP2ClientConfiguration, cause: any Error) -> HTTP2ConnectError {
         if let known = cause as? HTTP2ConnectError { return known }
         let host = configuration.proxy.map { "the proxy \($0.host)" } ?? configuration.host

@@ -1,4 +1,4 @@
-/// Where a client connection goes, and its bounds.
+/// The destination of a client connection, and its limits.
 package struct HTTP2ClientConfiguration: Sendable {
     /// The authorities that may sign the server's certificate.
     package enum TrustRoots: Sendable, Hashable {

@@ -83,7 +83,7 @@ package final class HTTP2ClientConnection: Sendable {
     /// Requests without a stream, those on their way to the loop included.
     package var waiting: Int { snapshot.withLockedValue { $0.waiting } + inbox.count }
 
-    /// What the peer said on leaving, if it did. APNs puts `{"reason":…}` into the debug data.
+    /// The peer's GOAWAY, if it sent one. APNs puts `{"reason":…}` into the debug data.
     package var goAway: (code: UInt32, debugData: [UInt8])? {
         snapshot.withLockedValue { $0.goAway.map { ($0.code, $0.debugData) } }
     }

@@ -1,7 +1,7 @@
 /// Why a request got no response.
 ///
-/// What was never processed may be sent again at once on another connection; of what is unanswered only the caller
-/// knows whether repeating it is harmless.
+/// A request that was never processed may be sent again at once on another connection; about one that is unanswered
+/// only the caller knows whether repeating it is harmless.
 package enum HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The peer never processed it: not written, refused (REFUSED_STREAM), or above GOAWAY's last stream id
     /// (RFC 9113 6.8 and 8.7).

@@ -1,4 +1,4 @@
-/// Where an answered request's time went.
+/// The timing of an answered request.
 package struct HTTP2RequestTiming: Sendable, Hashable {
     /// From the call until it had a stream.
     package var queued: Duration

@@ -29,7 +29,7 @@ struct ProxyReply {
         return (200..<300).contains(status) ? .open : .refused(status: status, line: String(line.prefix(200)))
     }
 
-    /// Where the empty line ends; line ends may lack their CR (RFC 9112 2.2).
+    /// The end of the empty line; line ends may lack their CR (RFC 9112 2.2).
     private var headerEnd: Int? {
         var newlines = 0
         for (index, byte) in bytes.enumerated() {

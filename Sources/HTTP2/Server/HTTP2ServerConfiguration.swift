@@ -6,7 +6,7 @@ package enum HTTP2PEM: Sendable, Hashable {
     case bytes([UInt8])
 }
 
-/// Where a server listens, its certificate, and its limits.
+/// A server's address, certificate and limits.
 package struct HTTP2ServerConfiguration: Sendable {
     /// An address or a name of this machine.
     package var host: String

@@ -1,4 +1,4 @@
-/// What a server does with its connections and requests.
+/// The handler of a server's connections and requests.
 ///
 /// Called on the connection's event loop: answer quickly, or hand the stream to a task and answer later.
 package protocol HTTP2ServerHandler: Sendable {

@@ -1,4 +1,4 @@
-/// Where a request's answer goes. Of all that is called on it only the first has an effect, and none once the stream is
+/// The destination of a request's answer. Of all calls on it only the first has an effect, and none once the stream is
 /// closed; every method may be called from any thread, at once or later.
 package final class HTTP2ServerStream: Sendable {
     /// The connection the request came on.

@@ -2,7 +2,7 @@ internal import CNghttp2
 
 /// One nghttp2 session: frames in, frames out, HPACK, flow control, stream states.
 ///
-/// **Who owns what.** This object alone owns the C session and frees it in `deinit`. C is given two things of ours:
+/// **Ownership.** This object alone owns the C session and frees it in `deinit`. C is given two things of ours:
 /// - the session's user data: this object, *not* retained. It outlives the C session by construction.
 /// - each stream's user data and data source: `slot + 1` dressed as a pointer, never a reference. A slot is freed when
 ///   nghttp2 reports the stream closed, or with the whole connection.
@@ -29,8 +29,8 @@ final class Session {
     /// they are sent.
     var lastServed = Int32.max
     var fields = HeaderFields()
-    /// Whose header block is being read: blocks are never interleaved (RFC 9113 4.3), so it need not be looked up for
-    /// each field.
+    /// The stream whose header block is being read: blocks are never interleaved (RFC 9113 4.3), so it need not be
+    /// looked up for each field.
     var block: (stream: Int32, slot: Int)?
 
     /// `nil` when memory is short.
@@ -42,7 +42,7 @@ final class Session {
         var option: OpaquePointer?
         guard nghttp2_option_new(&option) == 0, let option else { return nil }
         defer { nghttp2_option_del(option) }
-        // Closed streams are kept only for the priority tree, which nobody uses any more (RFC 9113 5.3).
+        // Closed streams are kept only for the priority tree, which is deprecated (RFC 9113 5.3).
         nghttp2_option_set_no_closed_streams(option, 1)
         var session: OpaquePointer?
         let status =
@@ -114,7 +114,7 @@ final class Session {
 struct SessionError: Error, CustomStringConvertible {
     /// One of nghttp2's library error codes (negative).
     var code: Int32
-    /// What it said about the frames before, or nothing.
+    /// Its message about the frames before, or nothing.
     var complaint: String
 
     var description: String {

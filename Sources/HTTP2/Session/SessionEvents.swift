@@ -1,4 +1,4 @@
-/// What a session tells its connection. `slot` is the number the connection gave the stream; a stream it does not
+/// Events of a session for its connection. `slot` is the number the connection gave the stream; a stream it does not
 /// know, or knows no longer, is never reported.
 ///
 /// Called from inside nghttp2: implementations change state and submit frames, but neither touch the channel nor let go

@@ -1,4 +1,4 @@
-/// What a peer said on leaving (RFC 9113 6.8).
+/// A peer's GOAWAY (RFC 9113 6.8).
 struct GoAway: Sendable, Hashable {
     /// Streams of ours above this id were not and will not be processed.
     var lastStream: Int

@@ -6,8 +6,8 @@ internal import NIOConcurrencyHelpers
 /// batch the loop does little else under load.
 ///
 /// While answers are handed out to callers on other threads most of them come back with their next order at once. Then
-/// the receiver is woken for every `burst` orders and at the end, not for the first: on a processor that both sides share
-/// each early wake-up takes it from those who still have an order to give.
+/// the receiver is woken for every `burst` orders and at the end, not for the first: on a processor that both sides
+/// share each early wake-up takes it from callers that still have an order to give.
 struct CommandInbox<Command: Sendable>: Sendable {
     private struct State {
         var commands: [Command] = []

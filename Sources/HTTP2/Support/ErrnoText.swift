@@ -7,7 +7,7 @@
 #endif
 
 extension String {
-    /// What the system calls an error number: "Connection refused".
+    /// The system's text for an error number: "Connection refused".
     init(errno: Int32) {
         var buffer = [CChar](repeating: 0, count: 256)
         let status = strerror_r(errno, &buffer, buffer.count)

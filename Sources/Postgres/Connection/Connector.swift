@@ -34,9 +34,9 @@ struct Connector: Sendable {
         return error
     }
 
-    /// What libpq is given: its own defaults wait for hours for a host that vanished without a word. A machine that lost
-    /// its power or its network is noticed within `silence` on every connection to it, whether a query waits for its
-    /// answer (keepalives) or cannot even be delivered (`tcp_user_timeout`, Linux).
+    /// The parameters for libpq: its own defaults wait for hours for a host that vanished without a word. A machine
+    /// that lost its power or its network is noticed within `silence` on every connection to it, whether a query waits
+    /// for its answer (keepalives) or cannot even be delivered (`tcp_user_timeout`, Linux).
     var parameters: [(keyword: String, value: String)] {
         let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
         return [

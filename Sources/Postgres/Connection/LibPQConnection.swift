@@ -64,7 +64,7 @@ final class LibPQConnection: @unchecked Sendable {
     }
 
     /// Whether something has arrived that answers no query. On an idle connection that is the server's farewell, or its
-    /// end: what it is does not matter, the connection is not to be trusted.
+    /// end: whatever it is, the connection must not be used again.
     var hasUnexpectedInput: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0

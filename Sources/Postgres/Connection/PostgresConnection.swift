@@ -11,7 +11,7 @@ package final class PostgresConnection: PostgresQuerying {
         var isBusy = false
         /// A transaction begins with the next query, in the same round trip.
         var beginsNext = false
-        /// What is on the wire is not known any more: the connection must not be used again.
+        /// The state of the protocol is not known any more: the connection must not be used again.
         var isSpoiled = false
         /// The server refused to write.
         var refusedToWrite = false
@@ -38,8 +38,8 @@ package final class PostgresConnection: PostgresQuerying {
     /// Whether the server takes no writes, as far as it has said so on this connection.
     package var isReadOnly: Bool { raw.isReadOnly || state.withLock { $0.refusedToWrite } }
 
-    /// Where this connection is waited for. A task that prefers this executor gets its answers without waking another
-    /// thread; what it does between two queries holds others' answers up, so it must be short.
+    /// The executor of the loop that waits for this connection. A task that prefers this executor gets its answers
+    /// without waking another thread; what it does between two queries holds others' answers up, so it must be short.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
     /// Runs one query within `queryTimeout`.
@@ -56,7 +56,7 @@ package final class PostgresConnection: PostgresQuerying {
 
     /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one.
     ///
-    /// - Throws: the first error, with `pipelineIndex`; what follows it is not carried out.
+    /// - Throws: the first error, with `pipelineIndex`; later queries are not carried out.
     @discardableResult
     package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
         try await run(queries, timeout: configuration.queryTimeout)
@@ -169,8 +169,8 @@ package final class PostgresConnection: PostgresQuerying {
             } else {
                 rows = try await executePipeline(queries, &execution)
             }
-            // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may not
-            // have it, and nobody may be told that it cannot be lost.
+            // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may
+            // not have it, and no caller may be told that it cannot be lost.
             if let interruption = execution.interruption { throw interruption }
             return rows
         } catch {
@@ -224,7 +224,7 @@ package final class PostgresConnection: PostgresQuerying {
                     if case .execute = step { rows.append(read) }
                 case .failure(let error) where error.kind == .misuse: throw error
                 case .failure(var error):
-                    // What is not to be deallocated is gone already, or goes with the connection.
+                    // A statement that cannot be deallocated is gone already, or goes with the connection.
                     if case .deallocate = step { continue }
                     if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
                     error.pipelineIndex = step.index
@@ -244,7 +244,7 @@ package final class PostgresConnection: PostgresQuerying {
         case prepare(Int, StatementCache.Key)
         case execute(Int)
         case deallocate
-        /// A synchronisation point between what is deallocated and the queries.
+        /// A synchronisation point between the deallocations and the queries.
         case sync
 
         var index: Int? {

@@ -20,7 +20,7 @@
             epoll_ctl(queue, EPOLL_CTL_ADD, alarm, &event)
         }
 
-        /// Reports the socket once when it is ready; arming it again replaces what was asked for.
+        /// Reports the socket once when it is ready; arming it again replaces the earlier interest.
         func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
             var event = epoll_event()
             event.events = EPOLLONESHOT.rawValue | EPOLLRDHUP.rawValue
@@ -65,7 +65,7 @@
             }
         }
 
-        /// Reports the socket once when it is ready; arming it again replaces what was asked for.
+        /// Reports the socket once when it is ready; arming it again replaces the earlier interest.
         func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
             for (filter, wanted) in [(EVFILT_READ, SocketLoop.Interest.read), (EVFILT_WRITE, .write)]
             where interest.contains(wanted) {

@@ -1,6 +1,6 @@
 /// The pool's decisions, without sockets: which connections are idle or lent, and which callers wait for one.
 struct PoolState {
-    /// What a waiter is given: a connection, or the right to open one.
+    /// A waiter's turn: a connection, or the right to open one.
     enum Turn: Sendable {
         case connection(PostgresConnection)
         case open
@@ -19,7 +19,7 @@ struct PoolState {
         /// Has a number, does not wait yet.
         case announced
         case waiting(Waiter)
-        /// What came before the wait began.
+        /// The turn, when it came before the wait began.
         case served(Turn)
     }
 
@@ -55,7 +55,7 @@ struct PoolState {
 
     /// Begins to wait.
     ///
-    /// - Returns: what has come already, for the caller to resume with.
+    /// - Returns: the turn that has come already, for the caller to resume with.
     mutating func await(_ id: Int, _ waiter: Waiter) -> Result<Turn, PostgresError>? {
         switch places[id] {
         case .announced:

@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 
 /// Whether a connection to the database is a session there. A connection pooler may lend one session to several of its
-/// clients, transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`): what is prepared,
-/// LISTENed to or set for a session is somebody else's then.
+/// clients, transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`): statements prepared,
+/// channels LISTENed to and settings of a session are another client's then.
 extension PostgresPool {
-    /// Looks with two connections of its own. Only what cannot happen to sessions of one's own counts: a setting that
-    /// vanished, or that another session has; a prepared statement of another. So it never takes a database for such a
-    /// pooler that is none.
+    /// Looks with two connections of its own. Only signs that cannot occur in a session of one's own count: a setting
+    /// that vanished, or that another session has; a prepared statement of another. So it never takes a database for
+    /// such a pooler that is none.
     ///
     /// - Throws: `PostgresError` when no connection can be made.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is just starting, as whoever asks something does.
+        // Waits for a server that is just starting, as every query does.
         try await withConnection { _ in }
         let first = try await probe()
         do {
-            // Who speaks to PostgreSQL itself was told its process's number.
+            // A client of PostgreSQL itself was told the number of its server process.
             let pid = try await first.query("select pg_backend_pid() as pid")[0].decode(Int.self, "pid")
             guard pid != first.backendPID else { return false }
             for _ in 0..<3 where try await sharesSessions(first) { return true }

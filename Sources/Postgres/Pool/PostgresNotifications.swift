@@ -1,9 +1,9 @@
 internal import CLibPQ
 internal import Logging
 
-/// What a listener hears.
+/// An event for a listener.
 package enum PostgresNotification: Sendable, Hashable {
-    /// Listening begins, at first and after each reconnect: what was notified before is not known.
+    /// Listening begins, at first and after each reconnect: earlier notifications are lost.
     case listening
     case notification(channel: String, payload: String)
 }

@@ -54,8 +54,7 @@ package final class PostgresPool: PostgresQuerying {
     ///
     /// - Parameters:
     ///   - closing: those statements, from what `body` returned.
-    ///   - value: what the transaction comes to, from that and their results. It is committed then, also when this
-    ///     throws.
+    ///   - value: the transaction's result, from that and their results. It is committed then, also when this throws.
     package func transaction<Work: Sendable, Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
         closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
@@ -93,7 +92,7 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Connections that nobody uses now, and those that are lent or being opened.
+    /// Idle connections, and those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }

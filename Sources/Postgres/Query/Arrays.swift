@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// What can stand in a Swift array that travels as one parameter: bytes make a `bytea`, everything else a Postgres
-/// array of one dimension.
+/// Elements of a Swift array that travels as one parameter: bytes make a `bytea`, everything else a Postgres array of
+/// one dimension.
 package protocol PostgresArrayElement: Sendable {
     static var arrayType: PostgresType { get }
     static func encode(_ array: [Self], into bytes: inout [UInt8])

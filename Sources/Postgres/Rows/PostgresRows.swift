@@ -1,4 +1,4 @@
-/// What a query returned. Values are decoded when they are asked for.
+/// The rows that a query returned. Values are decoded when they are asked for.
 package struct PostgresRows: Sendable, RandomAccessCollection {
     private let handle: ResultHandle?
 

@@ -29,13 +29,13 @@ struct PoolPlanTests {
         #expect(plan.choose([Self.member(1, of: 1, waiting: 9), Self.member(1, of: 1, waiting: 3)]) == 1)
     }
 
-    @Test func `one that takes nothing is not chosen, and none is nobody`() {
+    @Test func `one that takes nothing is not chosen, and without connections none is`() {
         #expect(plan.choose([Self.member(0, isUsable: false), Self.member(9)]) == 1)
         #expect(plan.choose([Self.member(0, isUsable: false)]) == nil)
         #expect(plan.choose([]) == nil)
     }
 
-    @Test func `who just refused is chosen only when there is nobody else`() {
+    @Test func `a connection that just refused is chosen only when there is no other`() {
         #expect(plan.choose([Self.member(0), Self.member(900)], avoiding: 0) == 1)
         #expect(plan.choose([Self.member(900), Self.member(0)], avoiding: 1) == 0)
         #expect(plan.choose([Self.member(0), Self.member(9), Self.member(3)], avoiding: 0) == 2)

@@ -220,10 +220,10 @@ struct PoolTests {
         }
     }
 
-    @Test func `when the client closes, those who wait for a connection hear of it`() async throws {
+    @Test func `when the client closes, calls that wait for a connection fail`() async throws {
         let folder = try KeyFolder()
         try await FaultServer.makeFiles(in: folder.path)
-        // A port nobody listens on.
+        // A port without a listener.
         let server = try await FaultServer.start(.handler { _, stream in stream.accept() }, folder.path, port: 0)
         let port = server.port
         await server.stop()

@@ -16,7 +16,8 @@ struct SoakTests {
         ProcessInfo.processInfo.environment["GRANDSTAND_SOAK_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...(1 << 52))
 
-    /// What befalls a broadcast, and how often in a million; a simulator's faults, in the order in which they are drawn.
+    /// The faults of a broadcast, and how often in a million; a simulator's faults, in the order in which they are
+    /// drawn.
     private static let faults: [(perMillion: Int, members: String)] = [
         (20_000, #""action": "refuseStream""#),
         (5_000, #""action": "reset""#),

@@ -96,6 +96,6 @@ extension APNsAnswer {
     /// Why it was not sent.
     var unsent: String? { if case .unsent(let why) = self { why } else { nil } }
 
-    /// What it was not even tried for.
+    /// The reason why it was not tried.
     var withheld: String? { if case .withheld(let why) = self { why } else { nil } }
 }

@@ -36,7 +36,7 @@ struct ProviderTokenTests {
         #expect(key.publicKey.isValid(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func `a token is renewed 50 minutes after its time of issue, and nobody waits`() async throws {
+    @Test func `a token is renewed 50 minutes after its time of issue, and no call waits`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let clock = HeldClock(Self.start + 1)

@@ -123,7 +123,7 @@ struct DeviceTests {
         #expect(stage.states("anna", at: 12 * 3_600).isEmpty)
     }
 
-    @Test func `nobody starts on a channel that is not there, or with an old phone`() throws {
+    @Test func `no activity starts on a channel that is not there, or on an old phone`() throws {
         var stage = try PhoneStage()
         try stage.addPhone("anna")
         try stage.addPhone("old", system: 17)

@@ -62,7 +62,7 @@ struct CredentialsTests {
         } throws: { "\($0)".contains("AuthKey_ABCDEFGHIJ.p8") }
     }
 
-    @Test func `somebody else's ca.pem is never overwritten`() throws {
+    @Test func `another tool's ca.pem is never overwritten`() throws {
         let folder = try TemporaryFolder()
         try folder.write("theirs", to: "ca.pem")
         #expect(throws: SimulatorError.self) { try credentials(folder.path) }

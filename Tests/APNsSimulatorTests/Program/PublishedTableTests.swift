@@ -85,7 +85,7 @@ private struct Table: Decodable {
     }
 }
 
-/// What the placeholders of one case stand for: an app of its own, its channels and phones, tokens.
+/// The values of one case's placeholders: an app of its own, its channels and phones, tokens.
 private struct TableValues {
     private var values: [String: String]
     private let now = Int(Date().timeIntervalSince1970)

@@ -12,7 +12,8 @@ internal import Testing
     internal import Darwin
 #endif
 
-/// What is no HTTP/2, no TLS, no JSON: the connection ends or the request is refused, and the next good one is served.
+/// Bytes that are no HTTP/2, no TLS, no JSON: the connection ends or the request is refused, and the next good one is
+/// served.
 @Suite(.timeLimit(.minutes(1)))
 struct WrongInputTests {
     @Test func `bytes that are no TLS`() async throws {

@@ -26,7 +26,7 @@ struct ConnectionTests {
         #expect(effects.filter { !$0.isEmpty }.count == 2)
     }
 
-    @Test func `refusals that are not counted slow nobody down`() throws {
+    @Test func `refusals that are not counted slow no connection down`() throws {
         var bench = try Bench()
         bench.open()
         try bench.state.quirks.set("refusals", to: "ignored")

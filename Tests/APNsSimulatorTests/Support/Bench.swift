@@ -10,7 +10,7 @@ struct Bench {
 
     let provider = Provider()
     var state: SimulatorState
-    /// What requests come on; nothing is remembered of a connection that was not opened.
+    /// The connections that requests come on; one that was not opened has no state.
     var connection = 0
     /// A channel that stores nothing, one that stores, one deleted.
     private(set) var none = ""

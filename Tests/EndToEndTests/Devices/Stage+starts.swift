@@ -5,7 +5,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// What tests of starts do again and again.
+/// Steps that several tests of starts share.
 extension Stage {
     /// A phone with the app, in production unless said otherwise.
     func fan(
@@ -96,7 +96,7 @@ extension JSON {
     /// One of a start's counts in all.
     func count(_ name: String) -> Int? { self["counts"]?[name]?.int }
 
-    /// Followers who can get no start, for a reason.
+    /// Followers that can get no start, for a reason.
     func ineligible(_ reason: String) -> Int? { self["counts"]?["ineligible"]?[reason]?.int }
 
     /// Whether the counts of a start add up to its followers.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// A start that somebody kills in the midst: an event, those who follow its team, and what they do meanwhile.
+/// A start that is killed in the midst: an event, the followers of its team, and their actions meanwhile.
 struct KickOff: Sendable {
     let event: String
     /// Registered before it.
@@ -54,7 +54,7 @@ struct KickOff: Sendable {
         try await insist("the start is asked for") { try await $0("POST", "/v1/events/\(event)/starts") }
     }
 
-    /// What goes on while somebody kills.
+    /// The work that goes on during the kills.
     func goOn() async throws { try await register(late + reinstalled) }
 
     /// Every other phone that shows its card says so.

@@ -1,5 +1,5 @@
-/// What was called for, and what was answered. Steps of an event rise: two for each round, the second is a draft that is
-/// to be withdrawn.
+/// The calls and their answers. Steps of an event rise: two for each round, the second is a draft that is to be
+/// withdrawn.
 struct KillCalls {
     /// What one call came to.
     struct Call: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What goes on around the kills, beside them.
+/// The disturbances beside the kills.
 enum KillWorld: String, CaseIterable, Sendable {
     /// The replicas' machines have clocks that are 20 s apart.
     case clocks
@@ -11,7 +11,7 @@ enum KillWorld: String, CaseIterable, Sendable {
     /// Organisers withdraw what they have just sent.
     case withdrawals
 
-    /// What the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
+    /// The worlds that the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
     static let all: Set<KillWorld> = {
         guard let chosen = ProcessInfo.processInfo.environment["GRANDSTAND_KILL_WORLDS"] else {
             return Set(KillWorld.allCases)

@@ -5,7 +5,7 @@ internal import GrandstandStore
 internal import Postgres
 
 extension Stadium {
-    /// What is done to whom.
+    /// An intervention and its target.
     enum Kill: String, CaseIterable {
         /// A server, with SIGKILL; another is started.
         case server

@@ -156,7 +156,7 @@ final class Stadium: Sendable {
         await pool.close()
     }
 
-    /// SIGQUIT: an immediate stop, nothing is written. Whoever looks after the database starts it again at once.
+    /// SIGQUIT: an immediate stop, nothing is written. A supervisor starts the database again at once.
     func killDatabase() async {
         let text = (try? String(contentsOfFile: postmasterFile, encoding: .utf8)) ?? ""
         guard let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else { return }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// What tests do again and again.
+/// Steps that several tests share.
 extension Stage {
     /// Registers an app whose key the simulator knows.
     func putApp(_ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000) async throws {

@@ -47,7 +47,7 @@ struct CalendarWorld {
 
     init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
 
-    /// What a file comes to, without anything being done.
+    /// The preview of a file's sync.
     func plan(_ file: [UInt8], cancelAll: Bool = false) throws -> CalendarPlan {
         let file = try declaration.reading(zones: { Self.zones.zone($0) }).read(file)
         var drafts: [CalendarDraft] = []

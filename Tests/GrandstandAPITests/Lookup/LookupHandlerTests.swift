@@ -16,7 +16,7 @@ internal import Testing
 struct LookupHandlerTests {
     static let path = "/v1/lookup/com.example.Stadium/production/derby"
 
-    @Test func `a lookup that memory knows is answered at once, and reaches nobody else`() throws {
+    @Test func `a lookup that memory knows is answered at once, and reaches no other handler`() throws {
         let line = try Line()
         let answer = try line.says(Self.get())
         let (head, body) = try #require(answer.parts)
@@ -46,7 +46,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `who has the bytes gets 304 without a body`() throws {
+    @Test func `a client that has the bytes gets 304 without a body`() throws {
         let line = try Line()
         let (_, body) = try #require(try line.says(Self.get()).parts)
         let tag = EntityTag(of: Array(body.utf8)).text
@@ -116,7 +116,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a key's limit counts here, is told, and who is beyond it hears it from the router`() throws {
+    @Test func `a key's limit counts here and is told, and a request beyond it is refused by the router`() throws {
         let line = try Line(rate: 1)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("RateLimit-Limit: 2"))
@@ -128,7 +128,7 @@ struct LookupHandlerTests {
         #expect(line.past == [Self.path])
     }
 
-    @Test func `an answer has the headers of all answers, its key counts as used, and whoever keeps time is told`()
+    @Test func `an answer has the headers of all answers, its key counts as used, and the connection's timer is told`()
         throws
     {
         let line = try Line()
@@ -199,12 +199,12 @@ private final class Line {
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
-        let desk = LookupDesk(
+        let lookups = LookupResponder(
             replica: replica, keys: keys, uses: noted,
             limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
             metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        try pipeline.addHandler(LookupHandler(desk: desk), position: .after(parser))
+        try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
         try pipeline.addHandler(watch, position: .after(parser))
         try pipeline.addHandler(recorder)
     }

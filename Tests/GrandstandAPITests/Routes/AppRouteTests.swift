@@ -110,7 +110,7 @@ struct AppRouteTests {
         #expect(answer.slug == "app-not-found")
     }
 
-    /// Where nothing is.
+    /// A path without a route.
     private static var empty: RouteWorld {
         var world = RouteWorld()
         world.apps.find = { _ in nil }

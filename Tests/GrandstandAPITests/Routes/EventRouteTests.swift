@@ -15,8 +15,8 @@ struct EventRouteTests {
         #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
     private static let path = "/v1/events/derby"
 
-    /// One event that is kept in memory, and changed by whoever writes.
-    private final class Desk: Sendable {
+    /// One event that is kept in memory, and changed by writes.
+    private final class StoredEvent: Sendable {
         private let event: Mutex<Event?>
         /// Called once before a write.
         private let rival: Mutex<(@Sendable (inout Event) -> Void)?>
@@ -60,10 +60,10 @@ struct EventRouteTests {
         }
     }
 
-    private static func declared(_ members: String) async throws -> (Desk, RouteWorld.Answer) {
-        let desk = Desk(nil)
-        let answer = try await desk.world("PUT", path, #"{"name": "Derby", \#(audiences), \#(members)}"#)
-        return (desk, answer)
+    private static func declared(_ members: String) async throws -> (StoredEvent, RouteWorld.Answer) {
+        let stored = StoredEvent(nil)
+        let answer = try await stored.world("PUT", path, #"{"name": "Derby", \#(audiences), \#(members)}"#)
+        return (stored, answer)
     }
 
     @Test func `what an event declares is shown as it was written`() async throws {
@@ -127,15 +127,15 @@ struct EventRouteTests {
     @Test func `a patch changes what it names; null takes away; lists are replaced; the rest keeps its bytes`()
         async throws
     {
-        let (desk, _) = try await Self.declared(
+        let (stored, _) = try await Self.declared(
             #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60, "kind": "match", "topics": ["a", "b"], "metadata": {"venue": { "id" : 1.0 }, "round": 3}, "defaults": {"staleAfter": 300, "priority": 5}"#
         )
-        let answer = try await desk.world(
+        let answer = try await stored.world(
             "PATCH", Self.path,
             #"{"startsAt": "2026-11-22T14:30:00Z", "kind": null, "topics": ["c"], "metadata": {"round": null, "leg": 2}, "defaults": {"priority": null}}"#,
             headers: ["Content-Type": "application/merge-patch+json"])
         #expect(answer.status == 200, "\(answer.text)")
-        let specification = try #require(desk.current?.specification)
+        let specification = try #require(stored.current?.specification)
         #expect(specification.name == "Derby" && specification.kind == nil)
         #expect(specification.opensAt == RFC3339.date("2026-11-22T14:29:00Z"))
         #expect(specification.topics.map(\.rawValue) == ["c"])
@@ -143,24 +143,24 @@ struct EventRouteTests {
         #expect(specification.defaults == EventDefaults(staleAfter: 300))
         #expect(specification.audiences.count == 1)
         // The other way to say when channels open takes the place of the first.
-        let other = try await desk.world(
+        let other = try await stored.world(
             "PATCH", Self.path, #"{"channelsOpenBefore": null, "channelsOpenAt": "2026-11-22T10:00:00Z"}"#)
         #expect(other.status == 200)
-        #expect(desk.current?.specification.channelsOpenBefore == nil)
+        #expect(stored.current?.specification.channelsOpenBefore == nil)
     }
 
     @Test func `a start and its alerts come through a patch as they were`() async throws {
         let start =
             #"{"at": "2026-11-21T20:45:00Z", "attributesType": "M", "attributes": { "home" : 1.0 }, "alert": {"title": "t"}, "alertsByLocale": {"de": {"title":  "ü"}}}"#
-        let (desk, _) = try await Self.declared(#""start": \#(start)"#)
-        let before = desk.current?.specification
-        let answer = try await desk.world("PATCH", Self.path, #"{"name": "Cup"}"#)
+        let (stored, _) = try await Self.declared(#""start": \#(start)"#)
+        let before = stored.current?.specification
+        let answer = try await stored.world("PATCH", Self.path, #"{"name": "Cup"}"#)
         #expect(answer.status == 200, "\(answer.text)")
         var expected = try #require(before)
         expected.name = "Cup"
         // Shown so where nothing is declared.
         expected.metadata = Array("{}".utf8)
-        #expect(desk.current?.specification == expected)
+        #expect(stored.current?.specification == expected)
     }
 
     @Test(arguments: [
@@ -171,44 +171,45 @@ struct EventRouteTests {
     func `what comes of a patch is judged as a PUT's body, and a typo is told also where it is null`(
         patch: String, pointer: String
     ) async throws {
-        let (desk, _) = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
-        let before = desk.current
-        let answer = try await desk.world("PATCH", Self.path, patch)
+        let (stored, _) = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
+        let before = stored.current
+        let answer = try await stored.world("PATCH", Self.path, patch)
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
-        #expect(desk.current == before)
+        #expect(stored.current == before)
     }
 
     @Test func `a patch with another version is refused; without one it goes on what others made of the event`()
         async throws
     {
-        let desk = Desk(Sample.event())
-        let version = try #require(desk.current?.version)
+        let stored = StoredEvent(Sample.event())
+        let version = try #require(stored.current?.version)
         for tag in ["\"\(version + 1)\"", "\"x\""] {
-            let answer = try await desk.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": tag])
+            let answer = try await stored.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": tag])
             #expect(answer.status == 412 && answer.slug == "version-mismatch")
         }
         #expect(
-            try await desk.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": "\"\(version)\""]).status
+            try await stored.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": "\"\(version)\""])
+                .status
                 == 200)
-        let beaten = Desk(Sample.event()) { $0.specification.kind = "match" }
+        let beaten = StoredEvent(Sample.event()) { $0.specification.kind = "match" }
         #expect(try await beaten.world("PATCH", Self.path, #"{"name": "y"}"#).status == 200)
         #expect(beaten.current?.specification.kind == "match" && beaten.current?.specification.name == "y")
-        let late = Desk(Sample.event()) { $0.specification.kind = "match" }
+        let late = StoredEvent(Sample.event()) { $0.specification.kind = "match" }
         #expect(
             try await late.world("PATCH", Self.path, #"{"name": "y"}"#, headers: ["If-Match": "\"\(version)\""]).status
                 == 412)
     }
 
     @Test func `a patch of nothing, and of what is out of reach`() async throws {
-        #expect(try await Desk(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
-        let missing = try await Desk(nil).world("PATCH", Self.path, "{}", headers: ["If-Match": "*"])
+        #expect(try await StoredEvent(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
+        let missing = try await StoredEvent(nil).world("PATCH", Self.path, "{}", headers: ["If-Match": "*"])
         #expect(missing.slug == "version-mismatch")
-        let shared = Desk(Sample.event([Sample.stadium, Sample.other]))
+        let shared = StoredEvent(Sample.event([Sample.stadium, Sample.other]))
         #expect(
             try await shared.world("PATCH", Self.path, "{}", headers: ["If-Match": "\"99\""], as: "gs_stadium").status
                 == 403)
-        let own = Desk(Sample.event())
+        let own = StoredEvent(Sample.event())
         let moved = try await own.world(
             "PATCH", Self.path,
             #"{"audiences": [{"bundleId": "com.example.Other", "environment": "production", "storagePolicy": "noMessageStored"}]}"#,

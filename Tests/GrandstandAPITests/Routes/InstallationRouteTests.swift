@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandAPI
 
-/// What phones may say of themselves, and what is refused before anybody is asked.
+/// The reports that phones may make, and those that are refused before any port is asked.
 struct InstallationRouteTests {
     private static let id = "8a2f3c1b-0000-4000-8000-000000000001"
     private static let path = "/v1/apps/com.example.Stadium/production/installations/\(id)"

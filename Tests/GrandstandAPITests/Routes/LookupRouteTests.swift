@@ -72,7 +72,7 @@ struct LookupRouteTests {
         try await refusal.check(as: "gs_lookup")
     }
 
-    @Test func `a channel is found with its tag, and whoever has that gets nothing again`() async throws {
+    @Test func `a channel is found with its tag, and a request with that tag gets no body`() async throws {
         for path in [Self.path, Self.path.replacingOccurrences(of: "Stadium", with: "stadium")] {
             let found = try await Self.world()("GET", path, as: "gs_lookup")
             #expect(found.status == 200)

@@ -49,7 +49,7 @@ struct MountedPageTests {
         let limited = try await world("GET", "/pages", headers: ["X-Key": "gs_guess"], as: nil)
         #expect(limited.status == 429)
         #expect(limited.headers[.retryAfter] != nil)
-        // Who has a key comes in.
+        // A caller with a key is let in.
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 

@@ -71,7 +71,7 @@ struct QuotaHistoryRouteTests {
         #expect(try await year("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z").status == 200)
     }
 
-    @Test func `a key of one app sees its own, and whoever does not operate sees nothing`() async throws {
+    @Test func `a key of one app sees its own, and a key without the scope sees nothing`() async throws {
         let world = Self.world { $0.reach == .only([Sample.stadium]) }
         #expect(try await world("GET", "/v1/quotas/history", as: "gs_stadium").status == 200)
         let other = "/v1/quotas/history?bundleId=com.example.Other"

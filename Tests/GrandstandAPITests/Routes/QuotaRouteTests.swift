@@ -81,7 +81,7 @@ struct QuotaRouteTests {
         let shrunk = try #require((answer.items.first?["shrunkCalendars"] as? [[String: Any]])?.first)
         #expect(shrunk["calendar"] as? String == "bl1")
         #expect(shrunk["vanished"] as? Int == 20)
-        // A calendar is seen by whoever reaches all of its apps, as at its own path.
+        // A calendar is visible to keys that reach all of its apps, as at its own path.
         let part = try await world("GET", "/v1/quotas", as: "gs_stadium")
         #expect(part.items.count == 1 && part.items.first?["alarm"] as? String == nil)
         #expect((part.items.first?["shrunkCalendars"] as? [Any])?.isEmpty == true)

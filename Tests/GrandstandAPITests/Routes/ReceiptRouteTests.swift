@@ -61,7 +61,9 @@ struct ReceiptRouteTests {
         #expect(answer.pointers == ["activityId"])
     }
 
-    @Test func `receipts are corrected by the sender's clock; who is not asked proves itself and is ignored`()
+    @Test
+    func
+        `receipts are corrected by the sender's clock; an installation that is not asked proves itself and is ignored`()
         async throws
     {
         var world = RouteWorld()

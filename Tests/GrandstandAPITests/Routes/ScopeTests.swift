@@ -7,7 +7,7 @@ internal import Testing
 
 /// Every operation of the contract, called with every kind of key. No port expects anything: a refusal comes first.
 struct ScopeTests {
-    @Test func `a route is closed to who has no key, and to keys without its scope`() async throws {
+    @Test func `a route is closed to requests without a key, and to keys without its scope`() async throws {
         for operation in try await Contract.operations().sorted() where operation.needsKey {
             let world = RouteWorld()
             for (secret, advice) in [(nil, "Authorization: Bearer"), ("gs_wrong", "grandstand keys create")] {

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandAPI
 
-/// `/v1/events/{key}/stream`: who is let in, and how it begins. What is written, EventStreamWriterTests show.
+/// `/v1/events/{key}/stream`: its access, and its beginning. EventStreamWriterTests show what is written.
 struct StreamRouteTests {
     private static let path = "/v1/events/derby/stream"
 
@@ -15,7 +15,7 @@ struct StreamRouteTests {
         return world
     }
 
-    @Test func `a stream is kept by nobody and held back by nobody`() async throws {
+    @Test func `a stream is neither cached nor held back by proxies`() async throws {
         for secret in ["gs_organise", "gs_stadium"] {
             let answer = try await Self.world()("GET", Self.path, as: secret)
             #expect(answer.status == 200, "\(secret)")

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandConsole
 
-/// What comes in: fields, origins, the way back.
+/// Forms as they arrive: fields, origins, the way back.
 struct FormTests {
     @Test func `fields are decoded; what is empty was not said`() {
         let fields = FormFields("a=1+2&b=%26%3D&c=&d=+%0A&e&f=%zz&a=3&g=%C3%A4&h=%+1")

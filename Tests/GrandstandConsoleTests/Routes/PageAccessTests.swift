@@ -21,7 +21,7 @@ struct PageAccessTests {
         "/console/events/derby",
     ]
 
-    /// A world with one of each thing, which its ports give only to whoever `reach` allows.
+    /// A world with one of each thing, which its ports give only to keys that `reach` allows.
     private static func world(reach: AppReach = .all) throws -> ConsoleWorld {
         let samples = try Samples()
         let report = try samples.report()

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandConsole
 
-/// What a form has to bring before anything is done, and what becomes of it.
+/// The checks of a form before its action, and the result.
 struct ActionTests {
     /// What the API was called with.
     private final class Calls: Sendable {

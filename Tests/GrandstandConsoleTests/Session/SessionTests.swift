@@ -77,7 +77,7 @@ struct SessionTests {
         #expect(cookies.contains { $0.hasPrefix("grandstand-console=;") && $0.contains("Max-Age=0") })
     }
 
-    @Test func `the live view ends with the session, and shows nobody what is not theirs`() async throws {
+    @Test func `the live view ends with the session, and shows only what its key reaches`() async throws {
         var world = ConsoleWorld()
         let samples = try Samples()
         world.events.find = { $0 == samples.key ? samples.event() : nil }

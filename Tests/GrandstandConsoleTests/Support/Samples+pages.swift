@@ -104,7 +104,7 @@ extension Samples {
             + #""log": [{"attempt": 1, "at": "\#(time)", "milliseconds": 12, "status": 503, "reason": \#(quoted)}]}"#
     }
 
-    /// What is around a page, with everything it may have.
+    /// The frame of a page, with everything it may have.
     func frame(_ page: any ConsolePage, bound: Bool = true) -> Frame {
         let visitor = Visitor(key: apiKey(bound: bound), path: "/console/events/derby")
         let refresh = Refresh(

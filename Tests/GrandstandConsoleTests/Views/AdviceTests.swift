@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandConsole
 
-/// What people are told to do.
+/// The advice on pages.
 struct AdviceTests {
     @Test(arguments: APNsReason.table.map(\.reason.rawValue))
     func `every reason of Apple's has an advice`(reason: String) {

@@ -28,7 +28,7 @@ struct MatchTests {
             ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
     }
 
-    @Test func `a message tells what it said, who sent it, and what became of it`() throws {
+    @Test func `a message shows its content, its sender, and its deliveries`() throws {
         let samples = try Samples()
         var accepted = samples.delivery(.accepted)
         accepted.settledAt = Samples.now.addingTimeInterval(0.041)

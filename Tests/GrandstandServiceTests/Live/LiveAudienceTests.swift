@@ -59,7 +59,7 @@ struct LiveAudienceTests {
         #expect(secondHeard == [LiveUpdate(.snapshot(two), tag: two.tag)])
     }
 
-    @Test func `who has seen the board gets no snapshot`() async {
+    @Test func `a viewer that has seen the board gets no snapshot`() async {
         var audience = LiveAudience(maximum: 1, maximumPerKey: 1)
         let (member, stream) = Self.member(seen: Self.board(key, 1).tag)
         expect(audience.add(member, to: key) == nil)
@@ -82,7 +82,7 @@ struct LiveAudienceTests {
         withExtendedLifetime((slowStream, quickStream)) {}
     }
 
-    @Test func `one event is read once for each reach, and who may look no more is ended`() throws {
+    @Test func `one event is read once for each reach, and streams of keys that may look no more are ended`() throws {
         var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let bound = LiveSubject(key.key, within: .only([try #require(BundleID(rawValue: "com.example.A"))]))
         let (all, allStream) = Self.member()

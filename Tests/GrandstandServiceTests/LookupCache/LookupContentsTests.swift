@@ -64,12 +64,12 @@ struct LookupContentsTests {
             let asked2 = await asked.next()
             #expect(asked2 == Set(names))
             events.go.continuation.yield("second")
-            // Who asked after the first query began is not told what that found.
+            // A caller that asked after the first query began does not get its result.
             for try await text in group { #expect(text.contains(#""second""#)) }
         }
     }
 
-    @Test func `one query carries a bounded number of names; a failure is told to those who waited for it`()
+    @Test func `one query carries a bounded number of names; its failure goes to the callers that waited for it`()
         async throws
     {
         let events = Events()

@@ -25,7 +25,7 @@ struct LookupMarksTests {
         #expect(!marks.contain(derby))
     }
 
-    @Test func `who asks waits for what was changed before, not for what is changed later`() async throws {
+    @Test func `a lookup waits for earlier changes, not for later ones`() async throws {
         let marks = LookupMarks(patience: .seconds(60))
         let derby = try key("derby")
         #expect(await marks.areRead(of: derby))

@@ -148,7 +148,7 @@ final class FakeQuirks: QuirkStore {
     }
 }
 
-/// Reconciliations that remember who asked for one.
+/// Reconciliations that remember their actors.
 final class FakeReconciliations: ReconciliationStore {
     private let requests = Mutex<[AppEnvironment]>([])
     private let lists = Mutex<[ChannelListing]>([])

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Holds whoever passes until it is opened; counts them. Cancellation opens nothing, as a socket would not either.
+/// Holds tasks that pass until it is opened; counts them. Cancellation opens nothing, as a socket would not either.
 final class Valve: Sendable {
     private struct State {
         var isOpen = false
@@ -16,7 +16,7 @@ final class Valve: Sendable {
 
     init() { (arrivals, events) = AsyncStream.makeStream() }
 
-    /// The most who were inside at a time.
+    /// The most that were inside at a time.
     var most: Int { state.withLock { $0.most } }
 
     func pass() async {

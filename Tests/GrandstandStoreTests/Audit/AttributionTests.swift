@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Who asked for a broadcast.
+/// The actor of a broadcast.
 @Suite(.timeLimit(.minutes(5)))
 struct AttributionTests {
     private static let desk = AuditActor.key(id: UUID(), name: "desk")
@@ -52,7 +52,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `many at once, each with its own key; what is refused is nobody's`() async throws {
+    @Test func `many at once, each with its own key; a refused one has no actor`() async throws {
         try await withStores { stores in
             let keys = try await [stores.open("a"), stores.open("b")]
             let items =
@@ -67,7 +67,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `one scheduled belongs to who scheduled it, when its time has come too`() async throws {
+    @Test func `a scheduled one belongs to the key that scheduled it, also when its time has come`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)

@@ -28,7 +28,7 @@ struct AuditHistoryTests {
         }
     }
 
-    @Test func `nobody removes what is younger than 30 days, nor anything by another way`() async throws {
+    @Test func `entries younger than 30 days cannot be removed, nor any by another way`() async throws {
         try await withStores { stores in
             let history = PostgresAuditHistory(Database(stores.pool), now: { Date() })
             try await Self.write(stores, [Date().addingTimeInterval(-100 * Self.day)])

@@ -9,7 +9,9 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct AuditTests {
-    @Test func `who did what to apps, events, channels and keys, the newest first, with Apple's answer`() async throws {
+    @Test func `changes of apps, events, channels and keys with their actors, the newest first, with Apple's answer`()
+        async throws
+    {
         try await withStores { stores in
             let (key, _) = try await stores.keys.create(
                 name: "desk", scopes: [.operate], bundleID: nil, by: .commandLine)

@@ -121,7 +121,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `who needs a place first gets it: by opening, without one by kick-off, without one by declaration`()
+    @Test func `places go by need: by opening, else by kick-off, else by declaration`()
         async throws
     {
         try await withStores { stores in
@@ -153,8 +153,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `a place that comes free at Apple goes to who needs it first of those whom Apple refused`() async throws
-    {
+    @Test func `a place that comes free at Apple goes to the first in need of those that Apple refused`() async throws {
         try await withStores { stores in
             let spare = try await stores.open("spare")
             try await stores.events.cancel(spare, now: stores.now)

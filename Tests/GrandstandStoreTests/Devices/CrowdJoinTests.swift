@@ -90,7 +90,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `who left the crowd waits for nothing`() async throws {
+    @Test func `a member that left the crowd waits for nothing`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())
@@ -116,7 +116,9 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `who switches frequent pushes off joins the other crowd, and misses nothing`() async throws {
+    @Test func `an installation that switches frequent pushes off joins the other crowd, and misses nothing`()
+        async throws
+    {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -135,7 +137,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a token is one activity's: whoever reports it takes it over`() async throws {
+    @Test func `a token belongs to one activity, the one that reported it last`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let (old, new) = (try Phones.id(), try Phones.id())

@@ -144,7 +144,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `what somebody got who came late cannot be withdrawn, though it waits elsewhere`() async throws {
+    @Test func `a broadcast that a late member got cannot be withdrawn, though it waits elsewhere`() async throws {
         try await withCrowds { world in
             try await world.stores.put(.sample())
             let accepted = try await world.stores.accept(.update(#"{"n":1}"#))

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Who follows after a start was opened, and who takes a token over that a start went to.
+/// Late followers of an open start, and installations that take over a token that a start went to.
 @Suite(.timeLimit(.minutes(2)))
 struct LateFollowerTests {
     @Test func `a late follower stands in the queue of each open run it follows, in the commit that says so`()
@@ -26,7 +26,9 @@ struct LateFollowerTests {
         }
     }
 
-    @Test func `who cannot get a start, has had it, or changed nothing of it, does not queue`() async throws {
+    @Test func `an installation that cannot get a start, has had it, or changed nothing of it, does not queue`()
+        async throws
+    {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let had = try Phones.id()
@@ -79,7 +81,9 @@ struct LateFollowerTests {
         }
     }
 
-    @Test func `who takes a token over counts as started where its former holder does, or may be at this moment`()
+    @Test
+    func
+        `an installation that takes a token over counts as started where its former holder does, or may be at this moment`()
         async throws
     {
         try await withPhones { phones in

@@ -51,7 +51,7 @@ struct ReceiptStoreTests {
         }
     }
 
-    @Test func `who proves nothing records nothing, and reports are within reach only`() async throws {
+    @Test func `without the secret nothing is recorded, and reports are within reach only`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.open()
             let id = try Phones.id()

@@ -146,7 +146,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `who is forgotten is forgotten whole, and may register anew with another secret`() async throws {
+    @Test func `a forgotten installation is forgotten whole, and may register anew with another secret`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             try await phones.stores.put(.sample())
@@ -181,7 +181,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `statistics count, and name nobody`() async throws {
+    @Test func `statistics count, and name no installation`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let ids = try (0..<3).map { _ in try Phones.id() }

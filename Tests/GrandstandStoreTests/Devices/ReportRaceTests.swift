@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Reports of activities beside whoever changes the same rows.
+/// Reports of activities beside other writers of the same rows.
 @Suite(.timeLimit(.minutes(2)))
 struct ReportRaceTests {
     private static let waiting: PostgresQuery = """
@@ -38,7 +38,7 @@ struct ReportRaceTests {
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
             for name in ["one", "two"] { try await phones.report(name, of: id) }
-            let desk = ActivityReportDesk(database: Database(phones.stores.pool))
+            let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
             let key = InstallationKey(
                 app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
             let reports = try ["one", "two"].map { name in
@@ -52,7 +52,7 @@ struct ReportRaceTests {
                 // Not the one that gives way.
                 try await connection.query("set local deadlock_timeout = '60s'")
                 try await connection.query("select from activities where activity = 'two' for no key update")
-                let reporting = Task { try await desk.report(reports) }
+                let reporting = Task { try await transaction.report(reports) }
                 try await until("the report waits") { try await phones.stores.count(Self.waiting) == 1 }
                 try await connection.query("select from activities where activity = 'one' for no key update")
                 return reporting
@@ -115,7 +115,7 @@ struct ReportRaceTests {
             _ = try register.put(
                 state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
                 at: phones.stores.now)
-            // Not locked by who read it, the holder goes on.
+            // The reader does not lock it, so the holder goes on.
             try await phones.put(Phones.state(token: "bb"), of: holder)
             let changes = register.changes
             try await database.transaction { connection in

@@ -40,7 +40,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `nobody follows a channel that was not made: none is made for it`() async throws {
+    @Test func `a channel that was not made has no followers: none is made for an end`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await cancel(stores)

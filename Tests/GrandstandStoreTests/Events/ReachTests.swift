@@ -17,7 +17,8 @@ struct ReachTests {
 
     private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
 
-    @Test func `an event is within reach when all its audiences are; one without any is nobody's in particular`() throws
+    @Test func `an event is within reach when all its audiences are; one without any is in the reach of all apps only`()
+        throws
     {
         let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
         #expect(AppReach.all.covers(eventOf: both))

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// What is over is forgotten; what is live, waits, or is at Apple is not.
+/// Rows that are over are deleted; those that are live, wait, or are at Apple are not.
 @Suite(.timeLimit(.minutes(2)))
 struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0

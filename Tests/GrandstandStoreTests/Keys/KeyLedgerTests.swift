@@ -80,7 +80,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `a key of two apps is listed to those who reach both, and goes on for one when the other goes`()
+    @Test func `a key of two apps is listed to keys that reach both, and goes on for one when the other goes`()
         async throws
     {
         try await withStores { stores in

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Both lanes of a crowd are one entry to whoever is told of it.
+/// Both lanes of a crowd are one entry in everything that is reported.
 @Suite(.timeLimit(.minutes(1)))
 struct CrowdEntryTests {
     @Test func `live views and webhooks count a crowd once, by what is not settled yet`() async throws {

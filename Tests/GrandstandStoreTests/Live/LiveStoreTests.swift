@@ -45,7 +45,7 @@ struct LiveStoreTests {
         }
     }
 
-    @Test func `changes are notified of while somebody looks, and of what is looked at only`() async throws {
+    @Test func `changes are notified of while live views are open, and of their events only`() async throws {
         try await withStores { stores in
             let store = PostgresLiveStore(Database(stores.pool))
             try await stores.open("seen", audiences: [.sample("com.example.A")])

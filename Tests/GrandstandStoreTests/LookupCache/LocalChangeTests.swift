@@ -10,8 +10,8 @@ internal import Testing
 @testable internal import GrandstandService
 @testable internal import GrandstandStore
 
-/// Whoever changes a lookup's answer and asks the same process is not told the one before, although nothing is announced
-/// and the journal is never read.
+/// A client that changes a lookup's answer and asks the same process does not get the earlier answer, although nothing
+/// is announced and the journal is never read.
 @Suite(.timeLimit(.minutes(3)))
 struct LocalChangeTests {
     struct Change: Sendable, CustomTestStringConvertible {
@@ -86,7 +86,7 @@ struct LocalChangeTests {
             try await start()
             #expect(Self.kind(Self.known(replica)) == change.before)
             try await change.make(stores)
-            // What memory says by itself, if anything, and what who asks is told.
+            // The answer of memory by itself, if any, and the answer that a caller gets.
             if let known = Self.known(replica) { #expect(Self.kind(known) == change.after) }
             let (answer, freshness) = try await replica.answer(
                 topic: "com.example.goal", in: .production, .sample())

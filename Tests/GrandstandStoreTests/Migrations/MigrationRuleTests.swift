@@ -27,7 +27,8 @@ struct MigrationRuleTests {
         #expect(passes, "\(said)")
     }
 
-    @Test func `one that takes away or asks for more says who may go on, or does not pass`() async throws {
+    @Test func `one that removes or demands something names the builds that may go on, or does not pass`() async throws
+    {
         let breaking = [
             ("alter table things drop column name;", "takes away: things, column name text"),
             ("alter table things rename name to title;", "takes away: things, column name text"),

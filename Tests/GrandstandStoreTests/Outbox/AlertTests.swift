@@ -221,7 +221,7 @@ struct AlertTests {
             try await retry(first, after: 60, stores)
             stores.clock.advance(by: 60)
             #expect(try await stores.sendOne().message == first.message)
-            // What never left can be withdrawn still.
+            // A message that never left can still be withdrawn.
             #expect(try await stores.outbox.cancel(between.id, now: stores.now) == true)
             #expect(try Self.numbers(try await stores.sendOne()) == [4, 2])
         }

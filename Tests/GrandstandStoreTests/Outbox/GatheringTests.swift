@@ -118,7 +118,7 @@ struct GatheringTests {
         #expect(works.begun == [[1], [2]])
     }
 
-    @Test func `who waits behind what takes long goes beside it, also when nobody else comes`() async throws {
+    @Test func `a call behind a long transaction goes beside it, also when no other call comes`() async throws {
         let works = Works()
         let gathering = Self.gathering(works, places: 2, patience: .milliseconds(1))
         async let first = gathering.run(1)

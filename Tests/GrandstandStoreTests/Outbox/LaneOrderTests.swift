@@ -8,7 +8,8 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Lanes are locked in order of their IDs, by everything that needs several: each test holds the lowest lane, lets the
-/// work come to wait for it, and then asks for all others. Whoever has locked one of those before the lowest deadlocks.
+/// work come to wait for it, and then asks for all others. A transaction that has locked one of those before the lowest
+/// deadlocks.
 @Suite(.timeLimit(.minutes(5)))
 struct LaneOrderTests {
     /// Audiences whose lanes rise in this order; a set of so many is as good as never in that order.

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What holds of a lane whatever is accepted, withdrawn, refused for now and lost on the way. A failure names its seed.
+/// Invariants of a lane under acceptances, withdrawals, passing refusals and lost answers. A failure names its seed.
 @Suite(.timeLimit(.minutes(3)))
 struct LaneWorldTests {
     @Test func `whatever happens, what is sent is the newest state, fresh alerts, and nothing withdrawn`() async throws
@@ -95,7 +95,7 @@ private struct LaneWorld {
         }
     }
 
-    /// What seldom comes about by chance: an update that goes after all, an alert that is too old at last.
+    /// Histories that seldom come about by chance: an update that goes after all, an alert that is too old at last.
     mutating func close() async throws {
         if seed.isMultiple(of: 2) {
             for _ in 1...2 { try await accept(.update(content)) }

@@ -54,7 +54,9 @@ struct PushTests {
         }
     }
 
-    @Test func `a start has its keys, stands for itself, and goes once its replica is gone to nobody`() async throws {
+    @Test func `a start has its keys, is independent of other pushes, and is not repeated when its replica is gone`()
+        async throws
+    {
         try await withStores { stores in
             let starts = try await stores.push([.start(#"{"n":1}"#), .start(#"{"n":2}"#)])
             let first = try #require(try await stores.claim(lease: 5).first)

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Whose turn it is.
+/// The owner whose turn it is.
 struct TurnTests {
     /// Opens `count` events of an app and accepts an update for each.
     private func burst(

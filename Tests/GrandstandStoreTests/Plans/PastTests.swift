@@ -6,8 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// What is done again and again reads what is live: 30,000 events are over, 200 are not, and no step of any plan may come
-/// to more rows than those account for.
+/// Frequent statements read live rows only: 30,000 events are over, 200 are not, and no step of any plan may come to
+/// more rows than those account for.
 @Suite(.timeLimit(.minutes(3)))
 struct PastTests {
     static let past = 30_000

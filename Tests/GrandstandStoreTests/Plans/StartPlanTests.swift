@@ -6,7 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A shard costs what its members cost, whoever else is registered, and whatever statistics and prepared plans say.
+/// A shard costs what its members cost, however many others are registered, and whatever statistics and prepared plans
+/// say.
 @Suite(.timeLimit(.minutes(3)))
 struct StartPlanTests {
     /// Rows a step may read for a shard of `size`, of two topics.

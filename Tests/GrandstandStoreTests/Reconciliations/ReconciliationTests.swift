@@ -237,7 +237,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an unmanaged channel is deleted as one of the ledger, so that nobody can take it over meanwhile`()
+    @Test func `an unmanaged channel is deleted as one of the ledger, so that it cannot be taken over meanwhile`()
         async throws
     {
         try await withStores { stores in

@@ -58,7 +58,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `what the list before the call had is nobody's creation`() async throws {
+    @Test func `a channel in the list before the call is not its creation`() async throws {
         try await withStores { stores in
             try await lostCall(stores, witness: ["theirs"])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
@@ -107,7 +107,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `a call whose lease has gone to somebody else does not begin`() async throws {
+    @Test func `a call whose lease has gone to another caller does not begin`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

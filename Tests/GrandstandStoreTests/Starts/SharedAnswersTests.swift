@@ -30,7 +30,7 @@ struct SharedAnswersTests {
         func letThrough() { gate.continuation.yield() }
     }
 
-    @Test func `who asks while a question is being answered shares the next answer`() async throws {
+    @Test func `a caller that asks while a question is being answered shares the next answer`() async throws {
         let costly = Costly()
         let first = Task { try await costly.ask() }
         await costly.began()
@@ -45,7 +45,7 @@ struct SharedAnswersTests {
         #expect(try await costly.ask() == 3)
     }
 
-    @Test func `a refusal is everybody's who asked for it, and not kept`() async throws {
+    @Test func `a refusal goes to all callers that share it, and is not kept`() async throws {
         let answers = SharedAnswers<String, Int>()
         await #expect(throws: Refused.self) { try await answers.answer("a") { throw Refused() } }
         #expect(try await answers.answer("a") { 7 } == 7)

@@ -95,7 +95,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `other topics begin the sweep anew, and nobody gets a second one`() async throws {
+    @Test func `other topics begin the sweep anew, and no follower gets a second one`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["b"])
             let other = try await world.follow(["a"])

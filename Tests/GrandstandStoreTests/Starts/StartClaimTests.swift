@@ -6,9 +6,9 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Who gets a start, and that it is one.
+/// The recipients of a start, each of which gets one only.
 struct StartClaimTests {
-    @Test func `who follows two of the event's topics gets one start`() async throws {
+    @Test func `a follower of two of the event's topics gets one start`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["team:rapid", "league:at1"])
             let both = try await world.follow(["team:rapid", "league:at1"])
@@ -126,7 +126,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `who follows later gets it then, until the time is over`() async throws {
+    @Test func `a later follower gets it then, until the time is over`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(120)))
             #expect(try await world.sendAll().isEmpty)
@@ -142,7 +142,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `who stopped following before the push gets none`() async throws {
+    @Test func `an installation that stopped following before the push gets none`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.sendAll()

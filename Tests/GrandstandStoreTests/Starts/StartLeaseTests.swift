@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Whose pushes may have been made, and whose were not.
+/// Installations whose pushes may have been made, and those whose were not.
 struct StartLeaseTests {
     @Test func `a lease that its own replica never heard of was used for nothing, and goes again at once`() async throws
     {
@@ -51,7 +51,7 @@ struct StartLeaseTests {
         }
     }
 
-    @Test func `a run that is over is counted under a lease, and not by who dies meanwhile`() async throws {
+    @Test func `a run that is over is counted under a lease, and not by a replica that dies meanwhile`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
             try await world.follow()

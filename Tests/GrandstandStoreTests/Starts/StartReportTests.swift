@@ -9,7 +9,7 @@ internal import Testing
 
 /// What people are told of a start.
 struct StartReportTests {
-    @Test func `a dry run after a stop counts who would get it`() async throws {
+    @Test func `a dry run after a stop counts those that would get it`() async throws {
         try await withStarts { world in
             try await world.open()
             for _ in 0..<3 { try await world.follow() }
@@ -58,7 +58,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `a rate tells of those who followed in time, not of late ones`() async throws {
+    @Test func `a rate counts followers in time, not late ones`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -78,7 +78,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `whoever counts sees all of a moment, while shards are settled`() async throws {
+    @Test func `a count is of one moment, while shards are settled`() async throws {
         try await withStarts { world in
             try await world.open()
             for _ in 0..<60 { try await world.follow() }

@@ -6,9 +6,9 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// What becomes of pushes, of those who made them, and of tokens.
+/// The settlement of pushes, of their runs, and of tokens.
 struct StartSettleTests {
-    @Test func `who was noted by a replica that died is unknown, and gets no other`() async throws {
+    @Test func `an installation noted by a replica that died is unknown, and gets no other`() async throws {
         try await withStarts { world in
             try await world.open()
             let first = try await world.follow()
@@ -143,7 +143,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `who was reached, or may have been, gets no other with a new token`() async throws {
+    @Test func `an installation that was reached, or may have been, gets no other with a new token`() async throws {
         try await withStarts { world in
             try await world.open()
             let ids = [try await world.follow(), try await world.follow(), try await world.follow()]

@@ -66,7 +66,9 @@ struct StartTakeoverTests {
         }
     }
 
-    @Test func `who takes a token over while the start is stopped gets none when it goes on`() async throws {
+    @Test func `an installation that takes a token over while the start is stopped gets none when it goes on`()
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             let old = try await Self.register("aa", in: world)

@@ -85,7 +85,7 @@ struct Phones: Sendable {
             })
     }
 
-    /// Who has had a run's start, and what became of it.
+    /// The installations that had a run's start, with their states.
     func started(_ run: Int) async throws -> [Int: String] {
         var started: [Int: String] = [:]
         for row in try await stores.pool.query("select installation, state from starts where run = \(run)") {

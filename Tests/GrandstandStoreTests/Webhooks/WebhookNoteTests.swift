@@ -44,7 +44,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `whoever wanted to hear when it happened is told, and nobody else`() async throws {
+    @Test func `webhooks that subscribed when it happened are told, and no others`() async throws {
         try await withHooks { hooks in
             let early = try await hooks.add([.channelMissing])
             try await Self.lose(hooks)

@@ -95,7 +95,9 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `what is rolled back was never told of, and nothing is written while nobody listens`() async throws {
+    @Test func `a change that is rolled back is never told of, and nothing is written while no webhook listens`()
+        async throws
+    {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open()

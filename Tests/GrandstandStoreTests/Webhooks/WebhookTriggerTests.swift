@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What the database tells of by itself, whoever changes it.
+/// Webhook topics that triggers note, whatever changes the rows.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookTriggerTests {
     /// The topics of the messages there are, the oldest first.
@@ -71,7 +71,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `a level is told of once, whoever sees it`() async throws {
+    @Test func `a level is told of once, by one of the replicas that see it`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             let levels = PostgresQuotaLevels(Database(stores.pool))

@@ -76,7 +76,8 @@ struct InstallationRegisterTests {
         #expect(register.changes.newTokens.isEmpty)
     }
 
-    @Test func `an older sequence is refused, an equal one is taken, and who does not count leaves the count`() throws {
+    @Test func `an older sequence is refused, an equal one is taken, and a state without one leaves the count`() throws
+    {
         var register = Register([Self.one: Self.record(try Self.state(5))])
         let stale = #expect(throws: Problem.self) {
             try register.put(try Self.state(4), of: Self.one, secret: "right", at: Self.start)
@@ -137,7 +138,7 @@ struct InstallationRegisterTests {
             ])
     }
 
-    @Test func `a token of another type or app, and one that was given up, is taken from nobody`() throws {
+    @Test func `a token of another type or app, and one that was given up, is taken from no installation`() throws {
         let elsewhere = InstallationKey(app: 2, id: UUID())
         var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa"]))])
         _ = try register.put(try Self.state(tokens: ["B": "aa"]), of: Self.two, secret: "2", at: Self.start)
@@ -164,7 +165,7 @@ struct InstallationRegisterTests {
         #expect(other.changes.followers.isEmpty)
     }
 
-    /// Whoever registers in one batch is written as if each had come alone.
+    /// Registrations in one batch are written as if each had come alone.
     @Test func `batches come to what their requests come to one by one`() throws {
         var random = SplitMix64(state: 7)
         let keys = [Self.one, Self.two, Self.three]

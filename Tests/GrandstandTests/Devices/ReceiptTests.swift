@@ -27,7 +27,7 @@ struct ReceiptTests {
             let tenth = ReceiptSampling(share: 0.1)
             let chosen = ids.filter(tenth.includes)
             #expect((1_800...2_200).contains(chosen.count))
-            // A larger share keeps whoever was asked.
+            // A larger share keeps those that were asked.
             #expect(chosen.allSatisfy(ReceiptSampling(share: 0.2).includes))
             #expect(ids.allSatisfy(ReceiptSampling(share: 1).includes))
             #expect(!ids.contains(where: ReceiptSampling(share: 0).includes))

@@ -64,7 +64,9 @@ struct LaneCrowdTests {
         #expect(lane.due(at: sceneTime) == nil)
     }
 
-    @Test func `in the midst of it the newest wins: who was not reached yet gets that, and nobody both`() throws {
+    @Test func `in the midst of it the newest wins: members that were not reached yet get that, and none gets both`()
+        throws
+    {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         let first = try #require(take(&lane))
@@ -123,7 +125,7 @@ struct LaneCrowdTests {
         #expect(take(&lane)?.isEnd == true)
     }
 
-    @Test func `who APNs did not take is tried again after a pause, and only they`() throws {
+    @Test func `members that APNs did not take are tried again after a pause, and only they`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -141,7 +143,7 @@ struct LaneCrowdTests {
         #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
     }
 
-    @Test func `where nobody was accepted and somebody refused, the message is rejected with the reason`() throws {
+    @Test func `where no member was accepted and some were refused, the message is rejected with the reason`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -180,7 +182,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 20)
     }
 
-    @Test func `who wants few pushes gets at most one a minute that does not ring, at priority 5`() throws {
+    @Test func `people who want few pushes get at most one a minute that does not ring, at priority 5`() throws {
         var lane = try lane(.infrequent)
         var first = message(1)
         first.priority = .immediate
@@ -226,14 +228,14 @@ struct LaneCrowdTests {
         #expect(again.timestamp == lost.timestamp)
         #expect(again.requestID == lost.requestID)
         #expect(again.content == lost.content)
-        // Who is beyond it gets the alert with the newest content.
+        // Members beyond it get the alert with the newest content.
         settle(&lane, swept(to: 40, accepted: 20), at: sceneTime + 6)
         let rest = try #require(take(&lane, at: sceneTime + 6))
         #expect(rest.id == 1)
         #expect(rest.content == lane.messages[1].broadcast)
     }
 
-    @Test func `who did not take an alert that went to everybody else does not hold up newer state`() throws {
+    @Test func `a member that did not take an alert that went to all others does not hold up newer state`() throws {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -254,7 +256,7 @@ struct LaneCrowdTests {
         #expect(fanOut.tries == 0)
     }
 
-    @Test func `a lane is leased for those who came late when nothing else is under way or may go`() throws {
+    @Test func `a lane is leased for late members when nothing else is under way or may go`() throws {
         var lane = try lane()
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: sceneTime, leasedUntil: sceneTime + 5,

@@ -130,7 +130,7 @@ struct LaneHistory {
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: now, leasedUntil: now + 5, laneInterval: interval)
         let isIdle = underWay.map { $0.until <= now } ?? true
-        // Whoever had a lease that is over has lost the lane, also if nothing goes now.
+        // A replica whose lease is over has lost the lane, also if nothing goes now.
         if isIdle { underWay = nil }
         let wanted = isIdle ? expected() : nil
         var generator = random

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What holds of every lane, whatever is accepted, withdrawn, refused for now and lost on the way. A failure names its
+/// Invariants of every lane under acceptances, withdrawals, passing refusals and lost answers. A failure names its
 /// seed.
 struct LanePropertyTests {
     @Test func `a lane does what the list of all that was asked of it says`() throws {

@@ -133,7 +133,7 @@ struct LaneTakeBackTests {
         #expect(lane.messages.map(\.state) == [.accepted, .cancelled])
     }
 
-    @Test func `an end in place of what waits: only where somebody can be reached`() throws {
+    @Test func `an end in place of waiting messages: only where it can reach an activity`() throws {
         var open = try lane()
         open.accept(message(0), at: sceneTime)
         #expect(makesWay(&open))
@@ -151,7 +151,7 @@ struct LaneTakeBackTests {
         #expect(ended.messages[0].state == .queued && ended.closedAt == nil)
     }
 
-    @Test func `of a crowd, who was not reached yet does not get the end`() throws {
+    @Test func `of a crowd, members that were not reached yet do not get the end`() throws {
         var lane = try lane(.crowd)
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)

@@ -69,7 +69,7 @@ struct LaneTokenTests {
         #expect(sent.map(\.alerting) == [true, true, true, false])
     }
 
-    @Test func `a start whose answer nobody heard is not taken again, an update is`() throws {
+    @Test func `a start whose answer was lost is not taken again, an update is`() throws {
         for isStart in [true, false] {
             var lane = try lane()
             lane.accept(message(1, isStart: isStart), at: sceneTime)

@@ -223,13 +223,13 @@ struct ReconciliationPlanTests {
         #expect(plan.leavesUnanswered([]))
     }
 
-    @Test func `a creation waits while a channel may be another's that is under way, and somebody looks again`() {
+    @Test func `a creation waits while a channel may be another's that is under way, and the list is read again`() {
         let call = Self.call(began: 60)
         let underWay = Self.call(began: 30, settleable: -10)
         let plan = Self.plan([call, underWay], unmanaged: [Self.unmanaged("x", seen: 20, .noMessageStored)])
         #expect(Self.actions(plan).isEmpty)
         #expect(plan.leavesUnanswered([]) && !plan.leavesUnanswered([.reopen(call)]))
-        // Of the other policy it is not the one, whoever made it.
+        // A channel of the other policy is not the one.
         let other = Self.plan([call, underWay], unmanaged: [Self.unmanaged("x", seen: 20, .mostRecentMessageStored)])
         #expect(Self.actions(other) == [.reopen(call)])
     }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What holds of the plan for every ledger, every list and every answer. A failure names its seed.
+/// Invariants of the plan for every ledger, every list and every answer. A failure names its seed.
 struct ReconciliationPropertyTests {
     @Test func `whatever is listed, known and read, a plan does no harm`() throws {
         var seen: Set<String> = []
@@ -37,8 +37,7 @@ struct ReconciliationPropertyTests {
         }
     }
 
-    @Test func `others make and delete channels, Apple refuses and forgets: nobody's channel is taken or lost`() throws
-    {
+    @Test func `others make and delete channels, Apple refuses and forgets: no channel is taken or lost`() throws {
         var seen: Set<String> = []
         for seed in UInt64(1)...3_000 {
             var world = ReconciliationWorld(seed: seed, isTroubled: true)

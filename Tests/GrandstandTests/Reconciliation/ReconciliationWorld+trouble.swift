@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What others do, and what goes wrong.
+/// Actions of other systems, and faults.
 extension ReconciliationWorld {
     /// Four minutes in which others are at work, and ours without luck.
     mutating func trouble() {

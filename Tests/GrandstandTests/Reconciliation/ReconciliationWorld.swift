@@ -22,7 +22,7 @@ struct ReconciliationWorld: CustomStringConvertible {
     var made = 0
     /// When the last list was asked for.
     var askedAt: Date?
-    /// What others made, and when.
+    /// Channels that others made, and when.
     var others: [String: (at: Date, policy: StoragePolicy)] = [:]
     /// Calls without an answer, and what came of them; `decidedAt` once the ledger has concluded something.
     var calls: [UUID: (at: Date, policy: StoragePolicy, made: String?, decidedAt: Date?)] = [:]

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What is posted, byte for byte.
+/// The posted body, byte for byte.
 struct WebhookTopicTests {
     private static let at = Date(timeIntervalSince1970: 1_763_757_600)
 

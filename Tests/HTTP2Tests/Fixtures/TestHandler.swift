@@ -13,7 +13,7 @@ final class TestHandler: HTTP2ServerHandler {
     /// Ids of connections that closed.
     let closures: AsyncStream<Int>
 
-    /// - Parameter answering: true when it dealt with the request; false leaves it to whoever awaits `requests`.
+    /// - Parameter answering: true when it dealt with the request; false leaves it to the test that awaits `requests`.
     init(
         opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
         answering: @escaping @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool = { _, _ in false }

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `whoever says nothing is closed`() async throws {
+    @Test func `a silent connection is closed`() async throws {
         try await withServer(.echo, { $0.idleTimeout = .milliseconds(500) }) { server in
             var reason: String
             do throws(HTTP2ConnectError) {

@@ -15,7 +15,7 @@ struct IdleWatchTests {
         #expect(watch.isOver(now: at(19), owed: 0) == true)
     }
 
-    @Test func `whoever waits for an answer is not idle`() {
+    @Test func `a connection that waits for an answer is not idle`() {
         var watch = IdleWatch(timeout: .seconds(10), now: at(0))
         #expect(watch.isOver(now: at(10), owed: 1) == false)
         #expect(watch.next == at(20))

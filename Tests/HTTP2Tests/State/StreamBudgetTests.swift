@@ -20,7 +20,7 @@ struct StreamBudgetTests {
         #expect(budget.limit == 1)
     }
 
-    @Test func `a lowered limit admits nobody until enough are done`() {
+    @Test func `a lowered limit admits no stream until enough are done`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1
         budget.inUse = 99

@@ -30,7 +30,7 @@ struct WaitingLineTests {
         #expect(drain(&line) == [0, 1, 2].filter { $0 != leaver } + [7])
     }
 
-    @Test func `who left may come back at the end`() {
+    @Test func `a waiter that left may come back at the end`() {
         var line = WaitingLine()
         line.append(0)
         line.append(1)

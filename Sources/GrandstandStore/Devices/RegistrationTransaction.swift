@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What one app brings to be registered.
+/// One call of an app to register.
 struct Registration: Sendable {
     let key: InstallationKey
     let bundleID: BundleID
@@ -11,13 +11,13 @@ struct Registration: Sendable {
     let now: Date
 }
 
-/// Where registrations become durable.
-struct RegistrationDesk: Sendable {
+/// The transaction that makes registrations durable.
+struct RegistrationTransaction: Sendable {
     let database: Database
     let numbers: AppNumbers
     let wakeUps: WakeUps
 
-    /// How often a transaction is done again that another one was in the way of.
+    /// How often a transaction is repeated that conflicted with another.
     private static let attempts = 4
 
     /// Registers in order. Most of what comes is a repeat: it is read without a lock, and nothing is written for it; the

@@ -12,8 +12,8 @@ struct ActivityReport: Sendable {
     let now: Date
 }
 
-/// Where reports of activities become durable.
-struct ActivityReportDesk: Sendable {
+/// The transaction that makes reports of activities durable.
+struct ActivityReportTransaction: Sendable {
     let database: Database
 
     private static let attempts = 4
@@ -24,7 +24,7 @@ struct ActivityReportDesk: Sendable {
         let id: String
     }
 
-    /// What is to be written of one.
+    /// The row of one that is to be written.
     private struct Line {
         let row: Int
         let app: Int
@@ -116,7 +116,7 @@ struct ActivityReportDesk: Sendable {
 
     /// - Returns: what was written, and whether it was not known before.
     private func write(_ lines: [Line]) async throws -> [Name: Bool] {
-        // Those who are noted go first: who is taken off the list meanwhile, by a settlement, has a row for the second.
+        // Those that are noted go first: one that a settlement takes off the list meanwhile has a row for the second.
         let rows = try await database.pipeline(
             [
                 PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
@@ -130,13 +130,14 @@ struct ActivityReportDesk: Sendable {
         return written
     }
 
-    /// Installations before activities, as whoever registers: none is forgotten, and none changes its mind about frequent
-    /// pushes, while its activities are written.
+    /// Installations before activities, as registrations do: none is forgotten, and none changes its mind about
+    /// frequent pushes, while its activities are written.
     private static func lockInstallations(_ lines: [Line]) -> PostgresQuery {
         "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for share"
     }
 
-    /// In order of their numbers, as a settlement's `TokenCare` takes them. Those that are new nobody else has.
+    /// In order of their numbers, as a settlement's `TokenCare` takes them. New ones are locked by no other
+    /// transaction.
     private static func lockActivities(_ lines: [Line]) -> PostgresQuery {
         """
         select from activities where id = any(array(

@@ -3,16 +3,16 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What one caller brings.
+/// The broadcasts of one call.
 struct AcceptCall: Sendable {
     let items: [BroadcastIntake]
     let now: Date
     let plan: DeliveryPlanning
 }
 
-/// Where broadcasts become durable. What may leave at once does so with the commit; for the rest the dispatchers are
-/// woken.
-struct AcceptanceDesk: Sendable {
+/// The transaction that makes broadcasts durable. Messages that may leave at once do so with the commit; for the rest
+/// the dispatchers are woken.
+struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
     let departures: (any Departures)?

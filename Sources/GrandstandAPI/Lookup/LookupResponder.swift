@@ -9,7 +9,7 @@ internal import NIOHTTP1
 /// Answers the lookups that memory can answer: a key, an event and a channel that are known, or a list that was asked for
 /// before. It decides nothing else:
 /// whatever is out of the ordinary, every refusal too, goes the usual way, so there is one place for those.
-package struct LookupDesk: Sendable {
+package struct LookupResponder: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
     private let uses: any KeyUseRecorder

@@ -4,7 +4,7 @@ internal import Logging
 internal import Synchronization
 
 /// The simulator behind its sockets: takes a request, decides, writes the journal, and gives or withholds the answer.
-final class Exchange: Sendable {
+final class SimulatorCore: Sendable {
     struct Memory: Sendable {
         var apns: SimulatorState
         var journal: Journal
@@ -30,7 +30,7 @@ final class Exchange: Sendable {
         self.logger = logger
     }
 
-    /// Reads or changes what is remembered, at the simulator's time, and wakes those who watch the lock screens.
+    /// Reads or changes the state, at the simulator's time, and wakes the callers that watch the lock screens.
     func change<Result: Sendable>(_ body: @Sendable (inout Memory, Date) -> Result) -> Result {
         let clock = clock()
         let (result, woken) = memory.withLock { memory in

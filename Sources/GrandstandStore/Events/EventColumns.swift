@@ -1,0 +1,82 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// The columns of an event's own row that its organiser declares, each named in this file alone. Topics, start and
+/// audiences are written by statements of their own.
+enum EventColumns {
+    private struct Column: Sendable {
+        let name: PostgresQuery
+        /// The expression that reads it, of a row `e`.
+        let reading: PostgresQuery
+        let value: @Sendable (EventSpecification) -> PostgresQuery
+
+        init(
+            _ name: PostgresQuery, reading: PostgresQuery? = nil,
+            _ value: @escaping @Sendable (EventSpecification) -> PostgresQuery
+        ) {
+            self.name = name
+            self.reading = reading ?? "e.\(name)"
+            self.value = value
+        }
+    }
+
+    private static let columns = [
+        Column("name") { "\($0.name)::text" },
+        Column("kind") { "\($0.kind)::text" },
+        Column("starts_at") { "\($0.startsAt)::timestamptz" },
+        Column("ends_at") { "\($0.endsAt)::timestamptz" },
+        Column("channels_open_at") { "\($0.opensAt)::timestamptz" },
+        Column("channels_open_before", reading: openBefore) { "\($0.channelsOpenBefore)::integer" },
+        Column("metadata") { "\($0.metadata.map(PostgresJSON.init(bytes:)))::json" },
+        Column("defaults") { "\(defaults($0).map(PostgresJSON.init(bytes:)))::json" },
+    ]
+
+    private static func defaults(_ specification: EventSpecification) -> [UInt8]? {
+        specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
+    }
+
+    /// An old replica that moved the event, or its opening, does not know the seconds between the two: they no longer hold
+    /// then.
+    private static let openBefore: PostgresQuery = """
+        case when e.channels_open_at = e.starts_at - make_interval(secs => e.channels_open_before)
+            then e.channels_open_before end as channels_open_before
+        """
+
+    /// Their names.
+    static let declared = list(columns.map(\.name))
+
+    /// The values that an `insert` proposed, in the same order.
+    static let proposed = list(columns.map { "excluded.\($0.name)" })
+
+    /// The values of a declaration, in the same order.
+    static func values(_ specification: EventSpecification) -> PostgresQuery {
+        list(columns.map { $0.value(specification) })
+    }
+
+    /// The columns that `specification` reads, of a row `e`.
+    static let read: PostgresQuery = "e.key, e.topics, \(list(columns.map(\.reading)))"
+
+    /// Reads an event's declaration.
+    ///
+    /// - Parameters:
+    ///   - row: has the columns `read`.
+    ///   - audiences: the event's, of rows of their own.
+    ///   - start: the event's, of a row of its own.
+    static func specification(
+        _ row: PostgresRow, audiences: [Audience], start: StartDeclaration?
+    ) throws -> EventSpecification {
+        let openBefore: Int? = try row.decode("channels_open_before")
+        return EventSpecification(
+            key: try row.word("key"), name: try row.decode("name"), kind: try row.decode("kind"),
+            startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
+            channelsOpenAt: openBefore == nil ? try row.decode("channels_open_at") : nil,
+            channelsOpenBefore: openBefore, audiences: audiences,
+            metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes, topics: try row.topics(), start: start,
+            defaults: try row.eventDefaults())
+    }
+
+    private static func list(_ parts: [PostgresQuery]) -> PostgresQuery {
+        parts.dropFirst().reduce(parts[0]) { "\($0), \($1)" }
+    }
+}
