@@ -4,7 +4,8 @@ package import FoundationEssentials
 /// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
-    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale.
+    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale; of a start's own content,
+    /// after the push.
     package var staleAfter: Int?
     /// Seconds until an update stops being worth sending. Not for an `end`: activities that never got it would stay.
     package var expiresIn: Int?
@@ -24,6 +25,11 @@ package struct EventDefaults: Sendable, Hashable {
     package static let maximumStaleAfter = APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime
 
     package var isEmpty: Bool { self == EventDefaults() }
+
+    /// From when on the content of a message is stale that is sent at a time, in seconds since 1970.
+    package func staleDate(at time: Date) -> Int? {
+        staleAfter.map { Int(time.timeIntervalSince1970.rounded(.down)) + $0 }
+    }
 }
 
 extension BroadcastRequest {
@@ -34,9 +40,7 @@ extension BroadcastRequest {
         var request = self
         request.eventPriority = defaults.priority
         if payload.event == .update, apnsExpiration == nil { request.expiresIn = expiresIn ?? defaults.expiresIn }
-        if payload.staleDate == nil, let seconds = defaults.staleAfter {
-            request.payload.staleDate = Int(time.timeIntervalSince1970.rounded(.down)) + seconds
-        }
+        request.payload.staleDate = payload.staleDate ?? defaults.staleDate(at: time)
         request.payload.relevanceScore = payload.relevanceScore ?? defaults.relevanceScore
         return request
     }

@@ -190,7 +190,8 @@ package struct API: Sendable {
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
-            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics)).routes,
+            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
+                .routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,

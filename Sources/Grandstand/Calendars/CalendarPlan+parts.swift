@@ -5,7 +5,7 @@ extension CalendarPlan {
     package struct Synced: Sendable, Hashable {
         package var key: EventKey
         package var document: EventDocument
-        /// The last file had it no more, and its event was not cancelled for that.
+        /// The last file had it no more, or cancelled it, and its event was not cancelled for that.
         package var isMissing: Bool
         /// Its event was cancelled because the calendar said so, or had it no more.
         package var isCancelled: Bool
@@ -94,12 +94,14 @@ extension CalendarPlan {
 
         package enum Reason: String, Sendable, Hashable {
             case cancelled
+            /// The file had it no more; without a file: what the last one lacked or cancelled, and was held back.
             case vanished
         }
     }
 
     /// Why nothing is cancelled.
     package struct Shrinkage: Sendable, Hashable {
+        /// Those that the file has no more, or cancels.
         package var vanished: Int
         /// Entries whose events had not begun.
         package var future: Int

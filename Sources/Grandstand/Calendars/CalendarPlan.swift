@@ -156,65 +156,91 @@ package struct CalendarPlan: Sendable {
 
     // MARK: Entries that are not in the file
 
+    /// Cancels what vanished, unless so much vanished or was cancelled at once that the file is broken rather: then nothing
+    /// is cancelled.
     private mutating func sweep(_ wish: Wish, _ situation: Situation) {
         let here = Set((wish.drafts ?? []).map(\.uid)).union(wish.problems.compactMap(\.uid))
-        var candidates: [Cancellation] = []
-        var future = 0
+        let told = cancel
+        var vanished: [Cancellation] = []
+        var future = told.count { situation.synced[$0.uid] == nil }
         for (uid, synced) in situation.synced.sorted(by: { $0.key < $1.key }) where !synced.isCancelled {
             let event = situation.events[synced.key]?.event
             let isToCome = event?.state == .scheduled
             if isToCome { future += 1 }
             guard wish.drafts == nil ? synced.isMissing : !here.contains(uid) else { continue }
             if let event, isToCome {
-                candidates.append(Cancellation(uid: uid, event: event, reason: .vanished))
+                vanished.append(Cancellation(uid: uid, event: event, reason: .vanished))
             } else if event?.state.isOver ?? true, wish.drafts != nil {
                 // It will not come again, and what a calendar said of it is of no use any more.
                 forgotten.append(uid)
             }
         }
-        // What was held back stays held back, however many entries came since.
-        let isHeldBack = situation.isShrunk && candidates.contains { situation.synced[$0.uid]?.isMissing ?? false }
-        if !candidates.isEmpty,
-            let obstacle = obstacle(wish, vanished: candidates.count, future: future, isHeldBack: isHeldBack)
-        {
-            problems.append(CalendarProblem(line: nil, detail: obstacle, uid: nil))
-            for candidate in candidates { setMissing(candidate.uid, situation) }
-            return
+        if !wish.cancelAll {
+            if let finding = shrunken(told, vanished, future, situation) {
+                shrinkage = Shrinkage(vanished: told.count + vanished.count, future: future)
+                cancel = []
+                return hold(told + vanished, finding, situation)
+            }
+            if !vanished.isEmpty, wish.drafts != nil, wish.problems.contains(where: { $0.uid == nil }) {
+                return hold(
+                    vanished,
+                    Self.finding(0, vanished.count, future)
+                        + ", and there are entries whose UID could not be read: none was cancelled. Correct them; "
+                        + "{\"cancelAll\": true} cancels what vanished all the same.", situation)
+            }
         }
-        for candidate in candidates {
-            let key = candidate.event.specification.key
-            guard situation.reach.covers(eventOf: candidate.event.specification.audiences.map(\.bundleID)) else {
-                problems.append(
-                    CalendarProblem(
-                        line: nil, detail: "The event \(key) vanished, and is another app's, too: it stays.",
-                        uid: candidate.uid))
-                setMissing(candidate.uid, situation)
+        for cancellation in vanished {
+            let key = cancellation.event.specification.key
+            guard situation.reach.covers(eventOf: cancellation.event.specification.audiences.map(\.bundleID)) else {
+                let detail = "The event \(key) vanished, and is another app's, too: it stays."
+                problems.append(CalendarProblem(line: nil, detail: detail, uid: cancellation.uid))
+                remember(missing: cancellation, situation)
                 continue
             }
-            cancel.append(candidate)
-            memory[candidate.uid] = situation.synced[candidate.uid]
-            memory[candidate.uid]?.isMissing = false
-            memory[candidate.uid]?.isCancelled = true
+            cancel.append(cancellation)
+            memory[cancellation.uid] = situation.synced[cancellation.uid]
+            memory[cancellation.uid]?.isMissing = false
+            memory[cancellation.uid]?.isCancelled = true
         }
     }
 
-    /// Why what vanished is not cancelled; `nil`: it is.
-    private mutating func obstacle(_ wish: Wish, vanished: Int, future: Int, isHeldBack: Bool) -> String? {
-        guard !wish.cancelAll else { return nil }
-        let what = "\(vanished) of \(future) events to come vanished from the calendar"
-        if isHeldBack || vanished * 3 > future {
-            shrinkage = Shrinkage(vanished: vanished, future: future)
-            let why = vanished * 3 > future ? ", more than a third" : "; of more than a third it began with"
-            return "\(what)\(why): none was cancelled. Look at the file; {\"cancelAll\": true} cancels them."
-        }
-        guard wish.drafts != nil, wish.problems.contains(where: { $0.uid == nil }) else { return nil }
-        return "\(what), and there are entries whose UID could not be read: none was cancelled. Correct them; "
-            + "{\"cancelAll\": true} cancels what vanished all the same."
+    /// Why the file is taken for broken: more than a third of what is to come goes at once, or what was held back for that
+    /// would go still, however many entries came since.
+    private func shrunken(
+        _ told: [Cancellation], _ vanished: [Cancellation], _ future: Int, _ situation: Situation
+    ) -> String? {
+        let isMany = (told.count + vanished.count) * 3 > future
+        let isHeldBack =
+            situation.isShrunk && (told + vanished).contains { situation.synced[$0.uid]?.isMissing ?? false }
+        guard isMany || isHeldBack else { return nil }
+        let why = isMany ? ", more than a third" : "; of more than a third it began with"
+        return "\(Self.finding(told.count, vanished.count, future))\(why): none was cancelled. Look at the file; "
+            + "{\"cancelAll\": true} cancels them."
     }
 
-    private mutating func setMissing(_ uid: String, _ situation: Situation) {
-        guard var synced = situation.synced[uid], !synced.isMissing else { return }
+    private static func finding(_ told: Int, _ vanished: Int, _ future: Int) -> String {
+        let fate =
+            switch (told, vanished) {
+            case (0, _): "vanished from the calendar"
+            case (_, 0): "are cancelled in the calendar"
+            default: "vanished from the calendar or are cancelled in it"
+            }
+        return "\(told + vanished) of \(future) events to come \(fate)"
+    }
+
+    /// They are not cancelled; the next sync, or one without a file, knows of them.
+    private mutating func hold(_ cancellations: [Cancellation], _ finding: String, _ situation: Situation) {
+        problems.append(CalendarProblem(line: nil, detail: finding, uid: nil))
+        for cancellation in cancellations { remember(missing: cancellation, situation) }
+    }
+
+    private mutating func remember(missing cancellation: Cancellation, _ situation: Situation) {
+        let noted = memory[cancellation.uid]
+        guard var synced = situation.synced[cancellation.uid] ?? noted, !synced.isMissing || noted != nil else {
+            return
+        }
         synced.isMissing = true
-        memory[uid] = synced
+        synced.isCancelled = false
+        memory[cancellation.uid] = synced
     }
 }

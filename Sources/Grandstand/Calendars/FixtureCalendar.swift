@@ -111,14 +111,13 @@ package struct CalendarShrunk: Sendable, Hashable {
 
     /// The finding, without a full stop.
     package var finding: String {
-        "\(vanished) of \(future) events to come vanished from the calendar \(calendar) at \(RFC3339.text(since)); none "
-            + "was cancelled"
+        "\(vanished) of \(future) events to come vanished from the calendar \(calendar), or are cancelled in it, at "
+            + "\(RFC3339.text(since)); none was cancelled"
     }
 
     /// The remedy, without a full stop.
     package var remedy: String {
-        "look at the calendar's file and sync it again; `grandstand calendar sync \(calendar) --cancel-all` cancels what "
-            + "vanished"
+        "look at the calendar's file and sync it again; `grandstand calendar sync \(calendar) --cancel-all` cancels them"
     }
 }
 

@@ -12,6 +12,23 @@ extension Lane {
         lift(to: lead.lastTimestamp)
     }
 
+    /// Leads from now on, in place of another: what the lanes of its audience had is the newest content until there is one of
+    /// its own.
+    package mutating func lead(_ follower: Lane) {
+        lift(to: follower.lastTimestamp)
+        newest = newest ?? follower.newest
+    }
+
+    /// What was cancelled here before it went, for want of a channel, is the newest content all the same where the audience's
+    /// crowd got it.
+    package mutating func recall(_ crowd: Lane) {
+        guard let newest = crowd.newest,
+            crowd.messages.contains(where: { $0.broadcast == newest && !$0.isEnd && $0.state != .cancelled }),
+            messages.contains(where: { $0.broadcast == newest && $0.state == .cancelled })
+        else { return }
+        self.newest = newest
+    }
+
     /// Its next timestamp is higher than one that another lane of its audience gave: a device may have had that.
     package mutating func lift(to timestamp: Int) { lastTimestamp = max(lastTimestamp, timestamp) }
 

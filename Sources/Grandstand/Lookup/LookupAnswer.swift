@@ -1,10 +1,13 @@
 internal import APNsWire
+package import FoundationEssentials
 
 /// A lookup's answer about one event in one app and environment.
 package enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
     /// The event is known, its channel is not there yet.
-    case pending
+    ///
+    /// - Parameter opensAt: when it is to be made; `nil`: at once.
+    case pending(opensAt: Date?)
     /// Ended, for this audience at least, or cancelled.
     case over
 
@@ -13,10 +16,19 @@ package enum LookupAnswer: Sendable, Hashable {
         if entry.state.isOver {
             self = .over
         } else if entry.channelID == nil, entry.delivery == .channel {
-            self = .pending
+            self = .pending(opensAt: entry.opensAt)
         } else {
             self = .found(LookupBody(JSONWriter.text(entry)))
         }
+    }
+}
+
+extension LookupAnswer {
+    /// Seconds after which it is worth asking again for a channel that is not there yet: a channel is made within two, and an
+    /// opening may be moved, so nobody is sent away for more than an hour.
+    package static func patience(until opensAt: Date?, now: Date) -> Int {
+        let left = opensAt.map { $0.timeIntervalSince(now).rounded(.up) } ?? 0
+        return Int(min(max(left, 2), 3_600))
     }
 }
 

@@ -11,6 +11,8 @@ package struct LookupRecord: Sendable, Hashable {
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
+    /// When the channel is to be made; `nil`: at once. Nothing is told of its change before the channel is there.
+    package var opensAt: Date?
     package var startsAt: Date?
     package var endsAt: Date?
     package var firstUpdateAt: Date?
@@ -24,7 +26,7 @@ package struct LookupRecord: Sendable, Hashable {
         topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
         delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
         endedAt: Date? = nil,
-        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil
+        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil, opensAt: Date? = nil
     ) {
         self.topic = topic
         self.environment = environment
@@ -32,6 +34,7 @@ package struct LookupRecord: Sendable, Hashable {
         self.storagePolicy = storagePolicy
         self.delivery = delivery
         self.channelID = channelID
+        self.opensAt = opensAt
         self.startsAt = startsAt
         self.endsAt = endsAt
         self.firstUpdateAt = firstUpdateAt
@@ -47,7 +50,7 @@ package struct LookupRecord: Sendable, Hashable {
     package func entry(of key: EventKey, now: Date) -> LookupEntry {
         LookupEntry(
             eventKey: key, state: state(now: now), storagePolicy: storagePolicy, channelID: channelID,
-            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant)
+            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant, opensAt: opensAt)
     }
 
     package func state(now: Date) -> Event.State {

@@ -1,8 +1,8 @@
 internal import APNsWire
-internal import FoundationEssentials
+package import FoundationEssentials
 
 extension StartPayload {
-    /// The declared push with a content.
+    /// The declared push with the content of a message, which has its event's defaults.
     ///
     /// - Parameters:
     ///   - contentState: JSON object text.
@@ -16,6 +16,16 @@ extension StartPayload {
             contentState: contentState, alert: declaration.alert,
             staleDate: staleDate ?? declaration.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) },
             relevanceScore: relevanceScore)
+    }
+
+    /// The declared push with the declared content, and what its event's messages have that say nothing themselves; `nil`:
+    /// no content is declared.
+    ///
+    /// - Parameter time: when it is sent.
+    package init?(_ declaration: StartDeclaration, filledBy defaults: EventDefaults, at time: Date) {
+        guard let contentState = declaration.contentState else { return nil }
+        self.init(declaration, contentState: contentState, relevanceScore: defaults.relevanceScore)
+        staleDate = staleDate ?? defaults.staleDate(at: time)
     }
 
     /// Whether APNs takes the push with the longest of the alerts it may have.
@@ -34,8 +44,10 @@ extension StartDeclaration {
     /// Refuses a start whose push APNs would not take: with the declared content, or before any is known.
     ///
     /// - Throws: `payload-too-large`.
-    package func requireFit() throws(Problem) {
-        let payload = StartPayload(self, contentState: contentState ?? Array("{}".utf8))
+    package func requireFit(with defaults: EventDefaults) throws(Problem) {
+        let payload =
+            StartPayload(self, filledBy: defaults, at: Date(timeIntervalSince1970: 4_000_000_000))
+            ?? StartPayload(self, contentState: Array("{}".utf8))
         // Apple's IDs of channels are the base64 text of 16 bytes; timestamps have ten digits until 2286.
         let size = payload.size(
             alertsByLocale.values, timestamp: 4_000_000_000,

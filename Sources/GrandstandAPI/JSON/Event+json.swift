@@ -20,7 +20,7 @@ extension EventSpecification {
         let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
         let defaults = Self.defaults(&fields)
         try fields.finish()
-        try start?.requireFit()
+        try start?.requireFit(with: defaults)
         self.init(
             key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
             channelsOpenBefore: channelsOpenBefore, audiences: audiences, metadata: metadata, topics: topics,

@@ -10,6 +10,7 @@ struct LookupRoutes: Sendable {
     let replica: LookupReplica
     let contents: LookupContents
     let meter: LookupMeter
+    let now: @Sendable () -> Date
 
     /// The access that lookups need: here, and where `LookupResponder` answers from memory.
     static let access = Route.Access.scope(.lookup)
@@ -40,14 +41,14 @@ struct LookupRoutes: Sendable {
         // Content is large and changes all the time, so it stays in the database, which is asked only for what is there.
         if wantsState ?? false, case .found? = answer {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
-            return try Self.response(
+            return try response(
                 to: request, try await contents.answer(name), replica.freshnessOfDatabase(freshness), key, bundleID,
                 environment, variant)
         }
-        return try Self.response(to: request, answer, freshness, key, bundleID, environment, variant)
+        return try response(to: request, answer, freshness, key, bundleID, environment, variant)
     }
 
-    private static func response(
+    private func response(
         to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ key: EventKey,
         _ bundleID: BundleID, _ environment: APNsEnvironment, _ variant: Variant?
     ) throws -> Response {
@@ -61,8 +62,12 @@ struct LookupRoutes: Sendable {
             throw Problem(
                 .eventOver,
                 "The event \(key) is over for \(audience); there is nothing to follow.")
-        case .pending:
-            throw Problem(.channelPending, "The channel of \(key) is being made. Ask again.", retryAfter: 2)
+        case .pending(let opensAt):
+            let now = now()
+            let fate = opensAt.map { $0 > now } ?? false ? "will be made before the event" : "is being made"
+            throw Problem(
+                .channelPending, "The channel of \(key) \(fate). Ask again.",
+                retryAfter: LookupAnswer.patience(until: opensAt, now: now))
         case nil:
             throw Problem(.eventNotFound, "There is no event \(key) for \(audience).")
         }

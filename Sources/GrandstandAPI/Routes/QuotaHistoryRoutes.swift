@@ -27,18 +27,16 @@ struct QuotaHistoryRoutes: Sendable {
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
                 errors: [FieldError(pointer: "step", detail: "A longer step gives fewer samples.")])
         }
-        guard request.headers[.accept].map(Self.prefersCSV) ?? false else {
-            return .json(QuotaHistoryView(history: wanted, samples: samples))
+        // By the same address there is another answer.
+        let headers: HTTPFields = [.vary: "Accept"]
+        let accepted = MediaRanges(request.headers[.accept] ?? "*/*")
+        guard accepted.weight(of: "text/csv") > accepted.weight(of: "application/json") else {
+            return .json(QuotaHistoryView(history: wanted, samples: samples), headers: headers)
         }
-        return Response(
-            status: .ok, headers: [.contentType: "text/csv; charset=utf-8; header=present"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: Self.csv(samples))))
-    }
-
-    private static func prefersCSV(_ accept: String) -> Bool {
-        accept.lowercased().split(separator: ",").contains { range in
-            range.split(separator: ";").first.map { $0.filter { $0 != " " } } == "text/csv"
-        }
+        var response = Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: Self.csv(samples))))
+        response.headers[.contentType] = "text/csv; charset=utf-8; header=present"
+        return response
     }
 
     /// RFC 4180. No value needs quoting: bundle IDs have neither commas nor quotes.

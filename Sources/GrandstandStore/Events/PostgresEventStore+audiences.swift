@@ -48,15 +48,12 @@ extension PostgresEventStore {
         }
         if wanted.contains(where: { $0.delivery == .tokens }) {
             try await connection.query(CrowdRows.make(of: key))
-            for audience in wanted where audience.delivery == .tokens && !isNew {
-                if let (before, lane) = present[audience.id] {
-                    if before.delivery == .channel { try await handOver(lane, of: key, now: now, on: connection) }
-                } else {
-                    try await followCrowd(of: audience.id, of: key, now: now, on: connection)
-                }
+            for audience in wanted where audience.delivery == .tokens {
+                guard let (before, lane) = present[audience.id], before.delivery == .channel else { continue }
+                try await handOver(lane, of: key, now: now, on: connection)
             }
         }
-        if !isNew, declared != wanted { try await connection.query(CrowdRows.follow(of: key)) }
+        if !isNew, declared != wanted { try await level(key, now: now, on: connection) }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
     }
 

@@ -30,23 +30,31 @@ extension PostgresEventStore {
                 + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
     }
 
-    /// An audience that comes back knows what its crowd had.
-    static func followCrowd(
-        of audience: Audience.ID, of key: String, now: Date, on connection: PostgresConnection
-    ) async throws {
-        let rows = try await connection.query(
-            """
-            select v.beside as own, v.lane as lead from audience_lanes v
-            join audiences u on u.lane = v.beside and \(AudienceColumns.isSame("u", audience))
-            where v.event_key = \(key) and v.is_lead
-            """)
-        guard let row = rows.first else { return }
-        let (own, lead): (Int, Int) = (try row.decode("own"), try row.decode("lead"))
-        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([own, lead])")))
-        guard let lead = loaded.first(where: { $0.id == lead }) else { return }
+    /// Has each audience's lanes follow the one that leads them now that the audiences have changed: one that came or moved
+    /// up leads the crowd of its app, and the crowd of one that is reached by tokens leads the audience's own. Their lanes
+    /// are locked.
+    static func level(_ key: String, now: Date, on connection: PostgresConnection) async throws {
+        try await connection.query(CrowdRows.follow(of: key))
+        var leads: [Int: Int] = [:]
+        var followers: [(lane: Int, beside: Int)] = []
+        for row in try await connection.query(
+            "select beside, lane, is_lead from audience_lanes where event_key = \(key) order by lane")
+        {
+            let (beside, lane): (Int, Int) = (try row.decode("beside"), try row.decode("lane"))
+            if try row.decode("is_lead") { leads[beside] = lane } else { followers.append((lane, beside)) }
+        }
+        guard !followers.isEmpty else { return }
+        let ids = Set(followers.map(\.lane) + followers.compactMap { leads[$0.beside] }).sorted()
+        let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\(ids)")))
         var lanes = loaded
-        for index in lanes.indices where lanes[index].id == own { lanes[index].follow(lead) }
-        try await connection.pipeline(LaneRows.write(lanes, loaded: loaded, at: now))
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        let pairs = followers.compactMap { lane, beside in
+            leads[beside].flatMap { lead in places[lead].flatMap { lead in places[lane].map { (lead, $0) } } }
+        }
+        for (lead, follower) in pairs { lanes[lead].lead(lanes[follower]) }
+        for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
+        let changed = zip(lanes, loaded).filter { $0 != $1 }
+        try await connection.pipeline(LaneRows.write(changed.map(\.0), loaded: changed.map(\.1), at: now))
     }
 
     /// Messages without a delivery on a crowd's lane.

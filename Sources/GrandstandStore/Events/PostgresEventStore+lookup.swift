@@ -16,7 +16,7 @@ extension PostgresEventStore {
         let rows = try await database.query(
             """
             select r.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
-                u.variant, u.storage_policy, u.delivery, c.channel_id, \(content)
+                u.variant, u.storage_policy, u.delivery, c.channel_id, e.channels_open_at, \(content)
             from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)),
                 \(names.map { $0.variant?.rawValue })) with ordinality as r(topic, environment, key, variant, place)
             cross join lateral (
@@ -36,7 +36,7 @@ extension PostgresEventStore {
                 startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                 contentState: try row.decode(PostgresJSON?.self, "content_state")?.bytes,
                 timestamp: try row.decode("accepted"), delivery: try row.word("delivery"),
-                variant: try row.variant("variant"))
+                variant: try row.variant("variant"), opensAt: try row.decode("channels_open_at"))
         }
         return entries
     }

@@ -106,7 +106,9 @@ extension PostgresEventStore {
         let loaded = try LaneRows.lanes(rows)
         var (lanes, ends) = (loaded, Ends())
         var unserved: [Int] = []
-        for index in lanes.indices {
+        let followers = Set(audiences.lazy.filter { !$0.isLead }.map(\.id))
+        // What an audience keeps for a channel, while it is reached by tokens, follows and gets nothing itself.
+        for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
             if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
             if needsNews { unserved.append(index) }
@@ -132,11 +134,13 @@ extension PostgresEventStore {
     private static func follow(_ audiences: [AudienceLane], _ lanes: inout [Lane]) {
         let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         let leads = Dictionary(
-            audiences.filter(\.isLead).compactMap { lead in places[lead.id].map { (lead.audience, lanes[$0]) } },
+            audiences.filter(\.isLead).compactMap { lead in places[lead.id].map { (lead.audience, $0) } },
             uniquingKeysWith: { lead, _ in lead })
-        for lane in audiences where !lane.isLead {
-            if let place = places[lane.id], let lead = leads[lane.audience] { lanes[place].follow(lead) }
+        let pairs = audiences.filter { !$0.isLead }.compactMap { lane in
+            leads[lane.audience].flatMap { lead in places[lane.id].map { (lead, $0) } }
         }
+        for (lead, follower) in pairs { lanes[lead].recall(lanes[follower]) }
+        for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
     }
 
     /// Ends of which nothing was sent to anybody are withdrawn as others are.

@@ -51,7 +51,7 @@ package struct PostgresLookupSource: LookupSource {
 
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
-        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id,
+        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id, e.channels_open_at,
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
@@ -101,7 +101,7 @@ package struct PostgresLookupSource: LookupSource {
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
                     cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant"),
-                    listing: listings?.listing))
+                    listing: listings?.listing, opensAt: try row.decode("channels_open_at")))
         }
         return records
     }

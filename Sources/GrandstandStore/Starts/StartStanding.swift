@@ -11,6 +11,8 @@ struct StartStanding {
     let delivery: Audience.Delivery
     /// The declaration for this app; `nil`: none.
     let declaration: StartDeclaration?
+    /// Of the event's messages, its start among them.
+    private let defaults: EventDefaults
     private(set) var isStopped: Bool
     private var askedAt: Date?
     private let startsAt: Date?
@@ -65,8 +67,8 @@ struct StartStanding {
         let later = now.addingTimeInterval(Self.patience)
         guard delivery == .tokens || channelID != nil else { return .wait(until: later) }
         let payload: StartPayload
-        if let contentState = declaration.contentState {
-            payload = StartPayload(declaration, contentState: contentState)
+        if let declared = StartPayload(declaration, filledBy: defaults, at: now) {
+            payload = declared
         } else if let newest {
             payload = StartPayload(
                 declaration, contentState: newest.contentState, staleDate: newest.staleDate,
@@ -111,7 +113,7 @@ struct StartStanding {
     /// `joins`.
     static let columns: PostgresQuery = """
         ae.bundle_id as start_bundle_id, ae.environment as start_environment,
-        coalesce(u.variant, '') as start_variant, e.topics, e.starts_at, e.ends_at, s.asked_at,
+        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, e.starts_at, e.ends_at, s.asked_at,
         s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
         e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
             as is_over,
@@ -133,6 +135,7 @@ struct StartStanding {
             bundleID: try row.word("start_bundle_id"), environment: try row.word("start_environment"),
             variant: try row.variant("start_variant"))
         topics = try row.decode("topics")
+        defaults = try row.eventDefaults()
         delivery = try row.word("delivery")
         let declaration = try row.decode(Bool.self, "is_declared") ? row.startDeclaration() : nil
         self.declaration = declaration

@@ -17,17 +17,9 @@ struct CalendarPlanTests {
         func file(_ season: Season) -> [UInt8] { self == .ics ? season.ics() : season.csv() }
     }
 
-    /// A calendar of a season that was synced.
-    private static func synced(_ form: Form = .ics) throws -> (CalendarWorld, Season) {
-        var world = try form.world()
-        let season = Season()
-        #expect(try world.sync(form.file(season)).numbers == [380, 0, 0, 0, 0])
-        return (world, season)
-    }
-
     @Test(arguments: Form.allCases)
     func `a season that is synced twice changes nothing the second time`(form: Form) throws {
-        var (world, season) = try Self.synced(form)
+        var (world, season) = try CalendarWorld.synced(form)
         let fixture = season.fixtures[5]
         let specification = try world.specification(fixture)
         #expect(specification.name == fixture.title)
@@ -44,7 +36,7 @@ struct CalendarPlanTests {
 
     @Test(arguments: Form.allCases)
     func `exactly what the calendar changed is changed`(form: Form) throws {
-        var (world, season) = try Self.synced(form)
+        var (world, season) = try CalendarWorld.synced(form)
         for place in 0..<40 { season.fixtures[place * 9].minute += 30 }
         for place in [1, 2, 4] { season.fixtures[place].day += 90 }
         season.fixtures[7].home = "FC Neu"
@@ -66,7 +58,7 @@ struct CalendarPlanTests {
     }
 
     @Test func `a change says the old and the new value`() throws {
-        var (world, season) = try Self.synced()
+        var (world, season) = try CalendarWorld.synced()
         season.fixtures[0].minute += 15
         let field = try #require(try world.sync(season.ics()).change.first?.fields.last)
         #expect(field.name == "startsAt")
@@ -75,7 +67,7 @@ struct CalendarPlanTests {
     }
 
     @Test func `what somebody changed to the same is no change, and what both changed is the calendar's`() throws {
-        var (world, season) = try Self.synced()
+        var (world, season) = try CalendarWorld.synced()
         season.fixtures[0].minute += 15
         season.fixtures[1].minute += 15
         try world.edit(season.fixtures[0]) {
@@ -100,85 +92,12 @@ struct CalendarPlanTests {
         }
     }
 
-    // MARK: Vanished and cancelled
-
-    @Test func `more than a third that vanish at once are not cancelled unless it is said`() throws {
-        var (world, season) = try Self.synced()
-        let whole = season
-        season.fixtures.removeLast(126)
-        #expect(try world.plan(season.ics()).numbers == [0, 0, 126, 254, 0])
-        season.fixtures.removeLast()
-        let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [0, 0, 0, 253, 1])
-        #expect(plan.shrinkage == .init(vanished: 127, future: 380))
-        #expect(plan.problems.first?.detail.contains("cancelAll") == true)
-        #expect(plan.problems.first?.line == nil)
-        // The same file stays too small; the whole one is as if nothing had been.
-        #expect(try world.plan(season.ics()).shrinkage != nil)
-        #expect(try world.plan(whole.ics()).numbers == [0, 0, 0, 380, 0])
-        // Without a file, what the last one lacked is meant.
-        #expect(world.plan(.init(drafts: nil, cancelAll: true)).numbers == [0, 0, 127, 0, 0])
-        #expect(world.plan(.init(drafts: nil)).shrinkage != nil)
-        #expect(try world.sync(season.ics(), cancelAll: true).numbers == [0, 0, 127, 253, 0])
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 253, 0])
-    }
-
-    @Test func `what was held back stays so, however many entries come after it`() throws {
-        var (world, season) = try Self.synced()
-        let whole = season
-        season.fixtures.removeLast(127)
-        #expect(try world.sync(season.ics()).shrinkage != nil)
-        for var fixture in whole.fixtures.prefix(200) {
-            fixture.uid += "-new"
-            season.fixtures.append(fixture)
-        }
-        let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [200, 0, 0, 253, 1])
-        #expect(plan.shrinkage == .init(vanished: 127, future: 380))
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 453, 1])
-        season.fixtures += whole.fixtures.suffix(127)
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 580, 0])
-        #expect(!world.isShrunk)
-    }
-
-    @Test func `what has begun or is over is not cancelled, and not counted`() throws {
-        var (world, season) = try Self.synced()
-        let keys = try season.fixtures.prefix(300).map { try #require(world.synced[$0.uid]?.key) }
-        for key in keys { world.set(.ended, key) }
-        world.set(.live, keys[0])
-        let last = season.fixtures.removeLast()
-        season.fixtures.removeFirst(300)
-        let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [0, 0, 1, 79, 0])
-        #expect(plan.cancel.map(\.uid) == [last.uid])
-        #expect(plan.forgotten.count == 299)
-    }
-
-    @Test func `a cancelled fixture cancels its event, one that has begun does not`() throws {
-        var (world, season) = try Self.synced()
-        for place in 0..<200 { season.fixtures[place].isCancelled = true }
-        world.set(.live, try #require(world.synced[season.fixtures[0].uid]?.key))
-        let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [0, 0, 199, 180, 1])
-        #expect(plan.cancel.allSatisfy { $0.reason == .cancelled })
-        #expect(plan.problems.first?.detail.contains("has begun") == true)
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-        // Whoever opened one again by hand meant it.
-        world.set(.scheduled, try #require(world.synced[season.fixtures[2].uid]?.key))
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-        // One that comes back is not brought back unasked.
-        season.fixtures[1].isCancelled = false
-        let back = try world.sync(season.ics())
-        #expect(back.numbers == [0, 0, 0, 378, 2])
-        #expect(back.problems.contains { $0.detail.contains("/reopen") })
-        world.set(.scheduled, try #require(world.synced[season.fixtures[1].uid]?.key))
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-    }
+    // MARK: What is over
 
     @Test func `a match that was closed by the clock lives again when it is moved, one that was played does not`()
         throws
     {
-        var (world, season) = try Self.synced()
+        var (world, season) = try CalendarWorld.synced()
         world.now = Date(timeIntervalSince1970: Double(season.fixtures[0].kickOff + 200_000))
         for place in 0..<3 {
             world.set(.ended, try #require(world.synced[season.fixtures[place].uid]?.key), isExpired: place < 2)
@@ -206,7 +125,7 @@ struct CalendarPlanTests {
     // MARK: What cannot be taken
 
     @Test func `an entry that is not taken neither cancels its event nor keeps others back`() throws {
-        var (world, season) = try Self.synced(.csv)
+        var (world, season) = try CalendarWorld.synced(.csv)
         season.fixtures[3].zone = "Mars/Olympus"
         season.fixtures[4].home = ""
         season.fixtures[5].home = String(repeating: "x", count: 300)
@@ -218,7 +137,7 @@ struct CalendarPlanTests {
     }
 
     @Test func `nothing is cancelled while there are entries that could be anybody's`() throws {
-        var (world, season) = try Self.synced(.csv)
+        var (world, season) = try CalendarWorld.synced(.csv)
         season.fixtures[3].uid = ""
         let plan = try world.plan(season.csv())
         #expect(plan.numbers == [0, 0, 0, 379, 2])
@@ -277,7 +196,7 @@ struct CalendarPlanTests {
     }
 
     @Test func `a key of one app changes no event that is another's, too`() throws {
-        var (world, season) = try Self.synced()
+        var (world, season) = try CalendarWorld.synced()
         world.reach = .only([try #require(world.declaration.audiences.first?.bundleID)])
         try world.edit(season.fixtures[0]) { event in
             guard let other = BundleID(rawValue: "com.example.Other") else { return }

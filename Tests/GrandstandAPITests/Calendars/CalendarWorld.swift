@@ -80,6 +80,14 @@ struct CalendarWorld {
         return plan
     }
 
+    /// The world of a calendar whose season was synced.
+    static func synced(_ form: CalendarPlanTests.Form = .ics) throws -> (CalendarWorld, Season) {
+        var world = try form.world()
+        let season = Season()
+        #expect(try world.sync(form.file(season)).numbers == [380, 0, 0, 0, 0])
+        return (world, season)
+    }
+
     /// Declares an event by hand.
     mutating func put(_ specification: EventSpecification, _ state: Event.State = .scheduled) {
         events[specification.key] = CalendarPlan.Present(

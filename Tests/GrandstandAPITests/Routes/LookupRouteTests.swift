@@ -32,6 +32,10 @@ struct LookupRouteTests {
                 case "friendly":
                     entry.channelID = nil
                     entries[name] = entry
+                case "soon", "later":
+                    entry.channelID = nil
+                    entry.opensAt = RouteWorld.now.addingTimeInterval(name.key.rawValue == "soon" ? 600.5 : 3 * 86_400)
+                    entries[name] = entry
                 case "final":
                     entry.state = .ended
                     entries[name] = entry
@@ -97,7 +101,8 @@ struct LookupRouteTests {
 
     @Test(
         arguments: [
-            ("friendly", 404, "channel-pending", "2"), ("final", 410, "event-ended", nil),
+            ("friendly", 404, "channel-pending", "2"), ("soon", 404, "channel-pending", "601"),
+            ("later", 404, "channel-pending", "3600"), ("final", 410, "event-ended", nil),
             ("cup", 404, "event-not-found", nil),
         ] as [(String, Int, String, String?)])
     func `why there is nothing to follow`(key: String, status: Int, slug: String, retryAfter: String?) async throws {

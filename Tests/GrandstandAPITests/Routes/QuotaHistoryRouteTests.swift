@@ -46,6 +46,20 @@ struct QuotaHistoryRouteTests {
                 """)
     }
 
+    @Test(arguments: [
+        ("", false), ("*/*", false), ("text/csv", true), ("TEXT/CSV; header=present", true), ("text/*", true),
+        ("text/csv, application/json", false), ("text/csv;q=0.9, application/json;q=0.8", true),
+        ("text/csv;q=0.5, application/json", false), ("application/json, text/csv; q=0.2", false),
+        ("text/csv;q=0, */*", false), ("text/csv, */*;q=0.1", true), ("text/csv;q=0.1, text/*, */*;q=0.05", true),
+        ("text/csv;q=x", false),
+    ]) func `what is taken more gladly is answered, and caches know that it depends`(accept: String, isCSV: Bool)
+        async throws
+    {
+        let answer = try await Self.world()("GET", "/v1/quotas/history", headers: ["Accept": accept], as: "gs_operate")
+        #expect(answer.headers[.contentType]?.hasPrefix(isCSV ? "text/csv" : "application/json") == true)
+        #expect(answer.headers[.vary] == "Accept")
+    }
+
     @Test func `it is asked as its address says, and for the last day otherwise`() async throws {
         let now = RouteWorld.now
         let day = Self.world {

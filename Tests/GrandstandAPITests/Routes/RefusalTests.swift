@@ -66,6 +66,17 @@ struct RefusalTests {
     ]
 
     static let invalid: [Refusal] = [
+        .init(
+            "NUL in a query", "GET", "/v1/events?kind=a%00b", slug: "unknown-field", pointers: ["kind"],
+            hint: "U+0000"),
+        .init(
+            "NUL as a cursor", "GET", "/v1/audit-log?cursor=%00", slug: "unknown-field", pointers: ["cursor"],
+            hint: "U+0000"),
+        .init("NUL in a name", "PUT", app, #"{"name": "a\u0000b"}"#, pointers: ["/name"], hint: "Control"),
+        .init(
+            "NUL in a kind", "PUT", event, #"{"name": "x", "kind": "\u0000", "audiences": []}"#,
+            pointers: ["/kind", "/audiences"]),
+        .init("NUL as an event key", "GET", "/v1/events/%00", status: 404, slug: "event-not-found"),
         .init("no object", "PUT", event, "[]", status: 422, slug: "invalid-request"),
         .init(
             "an unknown field", "POST", broadcasts, #"{"event": "update", "contentstate": {}, "contentState": {}}"#,

@@ -91,7 +91,7 @@ struct LookupReplicaTests {
         func known(
             _ topic: String, _ environment: APNsEnvironment, _ key: String = "derby"
         ) -> LookupAnswer? { replica.known(topic: topic, in: environment, LookupWorld.key(key))?.answer }
-        #expect(known("com.example.goal", .production) == .pending)
+        #expect(known("com.example.goal", .production) == .pending(opensAt: nil))
         #expect(LookupWorld.channelID(known("com.example.goal", .development)) == "two")
         #expect(LookupWorld.channelID(known("com.example.other", .production)) == "three")
         #expect(known("com.example.other", .development) == nil)

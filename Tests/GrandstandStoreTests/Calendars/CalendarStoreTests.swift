@@ -24,6 +24,38 @@ struct CalendarStoreTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `ten leagues are taken one after the other, and the same files again change nothing`()
+        async throws
+    {
+        try await withCalendar { stage in
+            let leagues = try (1...10).map { number in
+                let name = "l\(number)"
+                return (
+                    try #require(CalendarName(rawValue: name)),
+                    Season(league: name, firstDay: Season.august + 7 * (number % 3))
+                )
+            }
+            for (name, season) in leagues {
+                try await stage.declare(
+                    CalendarStage.declaration.replacing("bl1:{uid}", with: "\(name):{uid}"), as: name)
+                #expect(try await stage.sync(season, of: name).numbers == [380, 0, 0, 0, 0])
+            }
+            #expect(try await stage.stores.count("select count(*) as n from events") == 3_800)
+            let traces = try await stage.traces()
+            for (name, season) in leagues {
+                #expect(try await stage.sync(season, of: name).numbers == [0, 0, 0, 380, 0])
+            }
+            #expect(try await stage.traces() == traces)
+            // One league's changes are its own.
+            var (name, season) = leagues[3]
+            season.fixtures[0].minute += 15
+            #expect(try await stage.sync(season, of: name).numbers == [0, 1, 0, 379, 0])
+            (name, season) = leagues[4]
+            #expect(try await stage.sync(season, of: name).numbers == [0, 0, 0, 380, 0])
+        }
+    }
+
     @Test func `exactly what the calendar changed is changed`() async throws {
         try await withCalendar { stage in
             var season = Season().first(120)

@@ -55,6 +55,22 @@ struct StartClaimTests {
         }
     }
 
+    @Test func `a declared content has the event's defaults`() async throws {
+        try await withStarts { world in
+            var specification = try EventSpecification.sample(
+                defaults: EventDefaults(staleAfter: 300, relevanceScore: Array("7".utf8)))
+            specification.topics = [try #require(Topic(rawValue: "team:rapid"))]
+            specification.start = StartWorld.start(at: world.now)
+            try await world.stores.put(specification)
+            try await world.stores.provision()
+            try await world.follow()
+            world.stores.clock.advance(by: 5)
+            let payload = try #require(try await world.claim().first).payload
+            #expect(payload.staleDate == Int(world.now.timeIntervalSince1970) + 300)
+            #expect(payload.relevanceScore == Array("7".utf8))
+        }
+    }
+
     @Test func `nothing goes before the time`() async throws {
         try await withStarts { world in
             let at = world.now.addingTimeInterval(30)

@@ -36,9 +36,19 @@ struct LookupRecordTests {
     }
 
     @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
-        #expect(try ask(record(channelID: nil)) == .pending)
+        #expect(try ask(record(channelID: nil)) == .pending(opensAt: nil))
         #expect(try ask(record(endedAt: now)) == .over)
         #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over)
+    }
+
+    @Test func `a channel that opens later is asked for then, or in an hour`() throws {
+        for (seconds, patience) in [(-1.0, 2), (0.5, 2), (2.5, 3), (3_599.2, 3_600), (1e9, 3_600)] {
+            var record = record(channelID: nil)
+            record.opensAt = now.addingTimeInterval(seconds)
+            #expect(try ask(record) == .pending(opensAt: record.opensAt))
+            #expect(LookupAnswer.patience(until: record.opensAt, now: now) == patience, "\(seconds)")
+        }
+        #expect(LookupAnswer.patience(until: nil, now: now) == 2)
     }
 
     @Test func `an audience that is reached by tokens is found without a channel, whatever its lane has`() throws {

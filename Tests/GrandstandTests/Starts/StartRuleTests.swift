@@ -36,6 +36,30 @@ struct StartRuleTests {
         #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
     }
 
+    @Test func `a declared content has its event's defaults where the start says nothing itself`() throws {
+        var start = Self.start()
+        let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
+        #expect(StartPayload(start, filledBy: defaults, at: Self.noon) == nil)
+        start.contentState = Array("{}".utf8)
+        let filled = try #require(StartPayload(start, filledBy: defaults, at: Self.noon.addingTimeInterval(0.9)))
+        #expect(filled.staleDate == Int(Self.noon.timeIntervalSince1970) + 120)
+        #expect(filled.relevanceScore == defaults.relevanceScore)
+        start.staleDate = Self.noon
+        #expect(
+            StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
+        let plain = try #require(StartPayload(start, filledBy: EventDefaults(), at: Self.noon))
+        #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
+        // What is filled in counts when it is judged whether APNs takes the push.
+        start.staleDate = nil
+        let room =
+            4_096
+            - StartPayload(start, contentState: Array("{}".utf8)).size(
+                [], timestamp: 4_000_000_000, input: .channel(String(repeating: "A", count: 24)))
+        start.contentState = Array(#"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
+        try start.requireFit(with: EventDefaults())
+        #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
+    }
+
     @Test(arguments: [
         ("17.1", true, true, StartForm.ineligible(.system)), ("17.2", true, true, .plain), ("17.7", true, true, .plain),
         ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),

@@ -109,8 +109,7 @@ struct WebhookTopicTests {
         #expect(
             told
                 == #"{"calendar":"bl1","vanished":20,"future":50,"since":"2025-11-21T20:40:00.000Z","remedy":"look at the "#
-                + #"calendar's file and sync it again; `grandstand calendar sync bl1 --cancel-all` cancels what "#
-                + #"vanished"}"#)
+                + #"calendar's file and sync it again; `grandstand calendar sync bl1 --cancel-all` cancels them"}"#)
     }
 
     /// A report with these lists, in a note.
