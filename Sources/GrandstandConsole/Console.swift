@@ -93,7 +93,7 @@ package struct Console: Sendable {
         let sessions = Sessions(store: d.sessions, keys: d.keys, now: d.now)
         let responder = PageResponder(
             templates: templates, sessions: sessions, isSecure: d.isSecure, status: d.status, now: d.now)
-        let router = Router(context: ConsoleContext.self)
+        let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorPages(responder: responder))
         SignInRoutes(responder: responder).add(to: router)
         AssetRoutes().add(to: router)

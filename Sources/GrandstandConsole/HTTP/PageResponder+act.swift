@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
@@ -26,12 +27,13 @@ extension PageResponder {
             let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
             fields = read
             let token = try token(read, signedIn)
-            if route.irreversible { try await Self.confirm(read, signedIn, door) }
+            if route.irreversible { try await confirm(read, signedIn, door) }
             let visit = visit(signedIn, request, context)
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
             return response(to: outcome(answer, visit, request), signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
-            return signedOut(problem, next: back, request, nothingSent: true)
+            return await again(route, text, fields, request, context)
+                ?? signedOut(problem, next: back, request, nothingSent: true)
         } catch {
             guard let fields, let visitor, let refused = FormFault(error, status) else {
                 return refusal(error, visitor, session, request, context)
@@ -42,6 +44,28 @@ extension PageResponder {
             if let retryAfter = refused.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
             return response
         }
+    }
+
+    /// The page that answered this form before, where the session's key has ended since: a form that rotates the key one
+    /// is signed in with is sent twice by a double click, or when its answer is loaded anew. Nothing is carried out, and
+    /// it is shown only to the session that has it already, for the same form with the same key typed into it.
+    private func again(
+        _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
+    ) async -> Response? {
+        guard let past = try? await sessions.past(text) else { return nil }
+        var fields = read
+        // A body is read once.
+        if fields == nil { fields = try? await FormBody.fields(of: request, upTo: ActionRoute.standardLimit) }
+        guard let fields,
+            case .valid(let token) = FormToken.read(fields["token"], for: past.session, now: now())
+        else { return nil }
+        let visit = Visit(
+            key: .over(past.key), query: FormFields([]), path: request.uri.path, parameters: context.parameters,
+            now: now()
+        ) { [door = context.source.door] call in try await door.kept(call, past) }
+        let answer = try? await route.handler(Submission(visit: visit, fields: fields, token: token))
+        guard case .page(let page)? = answer else { return nil }
+        return Self.response(render(page, nil), session: nil, now: now())
     }
 
     /// - Throws: `FormFault`.
@@ -64,7 +88,7 @@ extension PageResponder {
     }
 
     /// Asks for the key once more, where nothing can be undone.
-    private static func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
+    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
         guard let secret = fields["currentKey"] else {
             throw FormFault(
                 status: 422, title: "The key is missing",
@@ -76,6 +100,8 @@ extension PageResponder {
                 throw door.refusal("That is another key than the one you signed in with.")
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
+            // The key may have ended meanwhile, by the same form.
+            _ = try await sessions.signedIn(signedIn.secret, isUse: false)
             throw FormFault(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
                 detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
@@ -95,6 +121,14 @@ extension PageResponder {
     static let foreign = Problem(
         .forbidden,
         "This form was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
+}
+
+extension APIKey {
+    /// A key that opens nothing any more, for who asks by its name only.
+    fileprivate static func over(_ id: UUID) -> APIKey {
+        let past = Date(timeIntervalSince1970: 0)
+        return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)
+    }
 }
 
 /// Why a form was not carried out.

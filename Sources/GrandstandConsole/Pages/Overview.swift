@@ -103,7 +103,7 @@ struct Figure: Sendable {
     let label: String
     let value: String
     let detail: String
-    /// `ok`, `warning`, `critical`
+    /// `ok`, `warning`, `critical`; empty where nothing is good or bad.
     let level: String
 
     static func all(_ activity: ConsoleActivity, now: Date) -> [Figure] {
@@ -115,12 +115,12 @@ struct Figure: Sendable {
             level: wait.map { $0 > 60 ? "critical" : $0 > 10 ? "warning" : "ok" } ?? "ok")
         let messages = Figure(
             label: "Messages a minute", value: Wording.number(activity.messages),
-            detail: "Accepted in the last sixty seconds.", level: "ok")
+            detail: "Accepted in the last sixty seconds.", level: "")
         return [messages, waiting]
             + activity.apple.map { apple in
                 Figure(
                     label: "Apple, \(apple.environment.rawValue)", value: apple.word, detail: apple.detail ?? "",
-                    level: apple.isFine ? "ok" : "critical")
+                    level: apple.isFine.map { $0 ? "ok" : "critical" } ?? "")
             }
     }
 }

@@ -42,7 +42,7 @@ struct AppRoutes: Sendable {
         let bundleID = submission.fields["bundleId"] ?? ""
         let call = APICall(
             "PUT", Self.path(bundleID), body: AppForm.body(submission.fields, present: nil), ifNoneMatch: "*")
-        _ = try await submission.put(call)
+        _ = try await submission.write(call).accepted()
         return .done(
             ConsolePath.apps + "/" + PercentEncoding.encode(bundleID), notice: "The app \(bundleID) is registered.")
     }
@@ -53,13 +53,13 @@ struct AppRoutes: Sendable {
         let present = try await submission.call(APICall("GET", path)).accepted().json()
         let call = APICall(
             "PUT", path, body: AppForm.body(submission.fields, present: present), ifMatch: submission.fields["etag"])
-        _ = try await submission.put(call)
+        _ = try await submission.write(call).accepted()
         return .done(submission.visit.path, notice: "The app was changed.")
     }
 
     private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
         let bundleID = submission.visit.parameter("bundleId") ?? ""
-        _ = try await submission.call(APICall("DELETE", Self.path(bundleID))).accepted()
+        try await submission.delete(Self.path(bundleID))
         return .done(ConsolePath.apps, notice: "The app \(bundleID) is not registered any more.")
     }
 

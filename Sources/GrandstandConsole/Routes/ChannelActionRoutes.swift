@@ -61,7 +61,7 @@ struct ChannelActionRoutes: Sendable {
         let app = try submission.visit.app()
         let id = try submission.visit.id(orThrow: .channelNotFound)
         let path = APIPath.app(app, "/channels/\(id.uuidString.lowercased())" + (byForce ? "?force=true" : ""))
-        _ = try await submission.call(APICall("DELETE", path)).accepted()
+        try await submission.delete(path)
         return .done(ConsolePath.channels(app), notice: "The channel is deleted.")
     }
 

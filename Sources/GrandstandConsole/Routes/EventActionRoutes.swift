@@ -138,7 +138,7 @@ struct EventActionRoutes: Sendable {
                 if let text = submission.fields[name] { object.string(FormTime.utc(text)) } else { object.null() }
             }
         }
-        _ = try await submission.call(
+        _ = try await submission.write(
             APICall(
                 "PATCH", APIPath.event(key), body: json.bytes, contentType: "application/merge-patch+json",
                 ifMatch: submission.fields["version"].map { "\"\($0)\"" })

@@ -54,8 +54,7 @@ struct KeyRoutes: Sendable {
     }
 
     private func revoke(_ submission: Submission) async throws -> PageRoute.Answer {
-        let id = submission.visit.segment("id")
-        _ = try await submission.call(APICall("DELETE", "/v1/keys/\(id)")).accepted()
+        _ = try await submission.call(APICall("DELETE", "/v1/keys/\(submission.visit.segment("id"))")).accepted()
         return .done(ConsolePath.keys, notice: "The key was revoked. Nobody comes in with it any more.")
     }
 }

@@ -53,7 +53,7 @@ struct WebhookRoutes: Sendable {
         let call = APICall(
             "PUT", Self.path(submission), body: Self.body(fields, isEnabled: fields["enabled"] != "false"),
             ifMatch: fields["etag"])
-        _ = try await submission.put(call)
+        _ = try await submission.write(call).accepted()
         return .done(ConsolePath.webhook(submission.visit.segment("id")), notice: "The webhook was changed.")
     }
 
@@ -89,7 +89,7 @@ struct WebhookRoutes: Sendable {
     }
 
     private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
-        _ = try await submission.call(APICall("DELETE", Self.path(submission))).accepted()
+        try await submission.delete(Self.path(submission))
         return .done(ConsolePath.webhooks, notice: "The webhook and its log are gone.")
     }
 

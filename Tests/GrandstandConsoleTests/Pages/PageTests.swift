@@ -21,7 +21,15 @@ struct PageTests {
         #expect(page.quotas[1].listed == "not read yet" && page.quotas[1].exceedsAt == nil)
         #expect(page.attentions.allSatisfy { $0.subject == "com.example.Stadium, production" })
         #expect(samples.overview([]).mayRegister)
-        #expect(page.figures.map(\.level) == ["ok", "warning", "critical"])
+        // A number that is neither good nor bad is not green.
+        #expect(page.figures.map(\.level) == ["", "warning", "critical"])
+        let activity = ConsoleActivity(
+            messages: 0, oldestWaiting: nil,
+            apple: [
+                .init(environment: .production, word: "not asked yet", detail: nil, isFine: nil),
+                .init(environment: .development, word: "reachable", detail: nil, isFine: true),
+            ])
+        #expect(Figure.all(activity, now: Samples.now).map(\.level) == ["", "ok", "", "ok"])
     }
 
     @Test func `a bar without a single place is still a bar`() throws {

@@ -9,6 +9,7 @@ struct CalendarPage: ConsolePage {
     let declaration: String
     let previewAction: String
     let applyAction: String
+    let deleteHref: String
     let accepts: String
     /// What was previewed; `nil`: nothing yet.
     let changes: CalendarChanges?
@@ -30,6 +31,7 @@ struct CalendarPage: ConsolePage {
         declaration = ReadableJSON.text(calendar.declaration.source.text)
         previewAction = ConsolePath.calendar(calendar.name, "preview")
         applyAction = ConsolePath.calendar(calendar.name, "apply")
+        deleteHref = ConsolePath.calendar(calendar.name, "delete")
         accepts = calendar.formatWord == "csv" ? ".csv,text/csv" : ".ics,text/calendar"
         self.changes = changes
         copy = file.map { Base64URL.text($0) }
