@@ -29,12 +29,20 @@ extension ConsoleDoor {
             refusal: { door.refusal($0) },
             call: { call, signedIn in
                 let session = PageSession(key: signedIn.key, secret: signedIn.secret)
-                let (head, body) = try await door.call(Request(call), in: session)
-                let status = head.status.code
-                return APIAnswer(
-                    status: status, body: body, etag: head.headers[.eTag],
-                    problem: (200..<300).contains(status) ? nil : APIProblem(status: status, body: body))
+                return APIAnswer(try await door.call(Request(call), in: session))
+            },
+            kept: { call, past in
+                APIAnswer(try await door.kept(Request(call), of: past.key, secret: past.secret))
             })
+    }
+}
+
+extension APIAnswer {
+    fileprivate init(_ answer: (head: Response, body: [UInt8])) {
+        let status = answer.head.status.code
+        self.init(
+            status: status, body: answer.body, etag: answer.head.headers[.eTag],
+            problem: (200..<300).contains(status) ? nil : APIProblem(status: status, body: answer.body))
     }
 }
 
@@ -66,7 +74,7 @@ extension ConsoleActivity {
             apple: APNsEnvironment.allCases.map { environment in
                 switch gateway.reachability(of: environment) {
                 case .unknown:
-                    Apple(environment: environment, word: "not asked yet", detail: nil, isFine: true)
+                    Apple(environment: environment, word: "not asked yet", detail: nil, isFine: nil)
                 case .reachable: Apple(environment: environment, word: "reachable", detail: nil, isFine: true)
                 case .unreachable(let reason):
                     Apple(environment: environment, word: "unreachable", detail: reason, isFine: false)

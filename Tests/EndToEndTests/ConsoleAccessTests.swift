@@ -30,4 +30,36 @@ struct ConsoleAccessTests {
             #expect(!page.body.contains(try #require(stage.api.secret)))
         }
     }
+
+    /// As monitors ask, and caches.
+    @Test func `HEAD answers as GET does, with nothing after the header`() async throws {
+        try await Stage.with { stage in
+            let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
+            for path in [
+                "/readyz", "/healthz", "/console", "/console/apps", "/console/sign-in", "/console/style.css",
+                "/console/nowhere", "/v1/nothing",
+            ] {
+                let (get, head) = (try await browser.get(path), try await browser.head(path))
+                #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty, "\(path)")
+                #expect(head.header("content-type") == get.header("content-type"), "\(path)")
+            }
+            #expect(try await Browser(url: stage.url).head("/console/apps").status == 303)
+        }
+    }
+
+    @Test func `a key that was rotated signs nobody in while both secrets are valid, and it is told what does`()
+        async throws
+    {
+        try await Stage.with { stage in
+            let made = try await stage.api("POST", "/v1/keys", #"{"name": "mine", "scopes": ["admin"]}"#).json
+            let (secret, id) = (try #require(made["secret"]?.string), try #require(made["id"]?.string))
+            let next = try await stage.api("POST", "/v1/keys/\(id)/rotations", #"{"overlapSeconds": 600}"#).json
+            #expect(try await HTTPCaller(url: stage.url, secret: secret)("GET", "/v1/apps").status == 200)
+            let refused = try await Browser(url: stage.url).post("/console/sign-in", [("key", secret)])
+            #expect(refused.status == 403 && refused.header("set-cookie") == nil)
+            #expect(refused.body.contains("The key mine was rotated. Sign in with its new secret"))
+            let browser = try await Browser(url: stage.url).signedIn(with: next["secret"]?.string)
+            #expect(try await browser.get("/console/keys").status == 200)
+        }
+    }
 }

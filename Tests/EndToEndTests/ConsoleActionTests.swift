@@ -65,6 +65,68 @@ struct ConsoleActionTests {
         }
     }
 
+    @Test(arguments: ["0", "3600"])
+    func `the form that rotates the key in use shows the same secret when it is sent again`(overlap: String)
+        async throws
+    {
+        try await Stage.with { stage in
+            let made = try await stage.api("POST", "/v1/keys", #"{"name": "mine", "scopes": ["admin"]}"#).json
+            let (secret, id) = (try #require(made["secret"]?.string), try #require(made["id"]?.string))
+            let browser = try await Browser(url: stage.url).signedIn(with: secret)
+            let token = try Self.token(try await browser.get("/console/keys/\(id)"))
+            func rotate(_ key: String) async throws -> Browser.Answer {
+                try await browser.post(
+                    "/console/keys/\(id)/rotate", [("token", token), ("overlapSeconds", overlap), ("currentKey", key)])
+            }
+            // At once, as by a double click, and later, as by loading the answer anew.
+            async let one = rotate(secret)
+            async let other = rotate(secret)
+            let answers = [try await one, try await other, try await rotate(secret)]
+            #expect(answers.map(\.status) == [200, 200, 200], "\(answers.map(\.body))")
+            let secrets = Set(answers.compactMap { $0.body.firstMatch(of: /<code class="secret">([^<]+)</)?.1 })
+            #expect(secrets.count == 1)
+            let next = String(try #require(secrets.first))
+            #expect(try await HTTPCaller(url: stage.url, secret: next)("GET", "/v1/keys").status == 200)
+            let guessed = try await rotate("gs_guess")
+            #expect(guessed.status == 401 && !guessed.body.contains(next))
+            #expect(try await browser.get("/console/keys").status == 401)
+        }
+    }
+
+    @Test func `what is declared or deleted by a form is so when the form comes again`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
+            let declaration =
+                #"{"format": "ics", "eventKey": "cup:{uid}", "defaultDuration": 7200, "audiences": [{"#
+                + #""bundleId": "\#(Stage.bundleID)", "environment": "development", "storagePolicy": "noMessageStored"}]}"#
+            let event = [
+                ("key", "final"), ("name", "Final"), ("startsAt", "2030-11-28T14:30"), ("topics", "b a"),
+                ("channelsOpenBefore", "1.5"), ("audiences", "\(Stage.bundleID) development noMessageStored"),
+                ("more", #"{"metadata": {"round": 7}, "defaults": {"expiresIn": 300}}"#),
+            ]
+            for (path, form) in [
+                ("/console/season/declare", event),
+                ("/console/calendars", [("name", "cup"), ("declaration", declaration)]),
+                ("/console/events/final/move", [("startsAt", "2030-11-28T15:30"), ("endsAt", "")]),
+                ("/console/calendars/cup/delete", []),
+            ] {
+                let page = try await browser.get(path.hasSuffix("move") ? "/console/events/final" : path)
+                let version = page.body.firstMatch(of: /name="version" value="([^"]+)"/).map {
+                    [("version", String($0.1))]
+                }
+                let all = form + (version ?? []) + [("token", try Self.token(page))]
+                for _ in 0..<2 {
+                    let answer = try await browser.post(path, all.map { (name: $0.0, value: $0.1) })
+                    #expect(answer.status == 303, "\(path): \(answer.body)")
+                }
+            }
+            #expect(try await stage.api("GET", "/v1/calendars/cup").status == 404)
+            #expect(
+                try await stage.api("GET", "/v1/events/final").json["startsAt"]?.string == "2030-11-28T15:30:00.000Z")
+        }
+    }
+
     @Test func `a session that was ended is over for its copies, and a key of one app sees nothing of another`()
         async throws
     {

@@ -97,6 +97,18 @@ struct CourierTests {
         #expect(sequence() == 2)
     }
 
+    /// What a proxy or a portal says in the server's place says nothing of the key or of what is asked.
+    @Test(arguments: [401, 403, 404, 407, 422, 502])
+    mutating func `an answer that is not the server's gives nothing up`(status: Int) throws {
+        guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
+        courier.depart(request, &record)
+        _ = courier.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
+        #expect(courier.keyRefusal == nil)
+        // It may have been carried out: it stays one that was not answered.
+        #expect(record.unanswered == 1)
+        #expect(courier.next(record, at: .zero) == .wait(until: .seconds(1)) && sequence(at: .seconds(1)) == 1)
+    }
+
     @Test mutating func `an installation that was forgotten there registers anew and tells its activities again`()
         throws
     {

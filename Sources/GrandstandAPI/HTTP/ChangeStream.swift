@@ -25,13 +25,12 @@ package struct ChangeStream: Sendable {
         to request: Request, _ subject: LiveSubject, for reader: APIKey,
         while isAdmitted: @escaping @Sendable () async -> Bool
     ) throws(Problem) -> Response {
+        guard request.method != .head else { return .eventStream() }
         let seen = request.headers[.lastEventID]
         let view = try views.open(subject, seen: seen, for: reader)
         let tags = Self.newest(of: view.updates, seen: seen)
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"],
-            body: ResponseBody { [settings, pause] writer in
+        return .eventStream(
+            ResponseBody { [settings, pause] writer in
                 try await request.body.consumeWithInboundCloseHandler { [writer] _ in
                     try await EventStreamWriter(settings: settings).run(to: writer) { put in
                         var told = seen

@@ -35,8 +35,7 @@ struct Idempotency: Sendable {
         var buffered = request
         buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let unread = buffered
-        let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
-        let wanted = IdempotentRequest(caller: key.id, secret: secret, key: name, content: content)
+        let wanted = Self.wanted(request, body, key.id, secret, name)
         // A body that cannot be read is refused, and the refusal kept as any other.
         let prepared: Result<Route.Prepared, any Error>
         do {
@@ -48,6 +47,24 @@ struct Idempotency: Sendable {
             try await carryOut(wanted, context, route) { try await prepared.get().answer() }
         }
         return Self.response(outcome)
+    }
+
+    /// The first answer to a POST of a caller whose key opens nothing any more. Nothing is carried out.
+    ///
+    /// - Throws: `unauthenticated` where nothing is kept; `idempotency-mismatch`.
+    func kept(_ request: Request, of caller: UUID, secret: String) async throws -> Response {
+        let nothing = Problem(.unauthenticated, "Nothing is kept of this request.")
+        guard request.method == .post, let name = request.headers[.idempotencyKey] else { throw nothing }
+        let body = try await request.bytes(upTo: Route.standardBodyLimit)
+        return Self.response(
+            try await store.once(Self.wanted(request, body, caller, secret, name), now: now()) { throw nothing })
+    }
+
+    private static func wanted(
+        _ request: Request, _ body: [UInt8], _ caller: UUID, _ secret: String, _ name: String
+    ) -> IdempotentRequest {
+        let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
+        return IdempotentRequest(caller: caller, secret: secret, key: name, content: content)
     }
 
     /// What has to wait for its turn has it by now: from here on a transaction may be open.

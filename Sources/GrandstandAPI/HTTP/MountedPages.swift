@@ -18,13 +18,17 @@ package struct MountedPages: Sendable {
     }
 
     /// - Parameter calls: the API's routes, for the pages' own calls.
-    func mount(on router: Router<APIContext>, gate: Gate, calls: some HTTPResponder<APIContext>) {
+    func mount(
+        on router: Router<APIContext>, gate: Gate, idempotency: Idempotency, calls: some HTTPResponder<APIContext>
+    ) {
         for path in [path, path + "/**"] {
             for method in [HTTPRequest.Method.get, .post] {
                 router.on(RouterPath(path), method: method) { [respond] request, context in
                     try await respond(
                         request, context,
-                        PageDoor(gate: gate, context: context) { try await calls.respond(to: $0, context: $1) })
+                        PageDoor(gate: gate, idempotency: idempotency, context: context) {
+                            try await calls.respond(to: $0, context: $1)
+                        })
                 }
             }
         }

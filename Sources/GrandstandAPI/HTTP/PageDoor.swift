@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import Grandstand
 internal import HTTPTypes
 package import Hummingbird
@@ -21,13 +22,16 @@ package struct PageSession: Sendable {
 /// thing it does not bring is the key's secret, which the page has forgotten.
 package struct PageDoor: Sendable {
     let gate: Gate
+    let idempotency: Idempotency
     let context: APIContext
     private let responder: @Sendable (Request, APIContext) async throws -> Response
 
     init(
-        gate: Gate, context: APIContext, responder: @escaping @Sendable (Request, APIContext) async throws -> Response
+        gate: Gate, idempotency: Idempotency, context: APIContext,
+        responder: @escaping @Sendable (Request, APIContext) async throws -> Response
     ) {
         self.gate = gate
+        self.idempotency = idempotency
         self.context = context
         self.responder = responder
     }
@@ -62,6 +66,20 @@ package struct PageDoor: Sendable {
             source: ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger))
         context.session = session
         let response = try await responder(call, context)
+        return (response, try await response.bytes())
+    }
+
+    /// The first answer to a call of a session that is over since, as by the rotation that the call asked for. Nothing is
+    /// carried out.
+    ///
+    /// - Parameters:
+    ///   - key: the session's.
+    ///   - secret: the session's: what is kept cannot be read without it.
+    /// - Throws: `unauthenticated` where nothing is kept.
+    package func kept(
+        _ request: Request, of key: UUID, secret: String
+    ) async throws -> (head: Response, body: [UInt8]) {
+        let response = try await idempotency.kept(request, of: key, secret: secret)
         return (response, try await response.bytes())
     }
 }

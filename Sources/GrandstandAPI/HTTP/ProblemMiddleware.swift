@@ -38,7 +38,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
                 "status": "\(response.status.code)", "seconds": "\(took)",
             ])
-        return response
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func answer(

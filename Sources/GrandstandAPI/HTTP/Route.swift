@@ -98,7 +98,7 @@ struct RouteTable: Sendable {
     /// The methods a path takes; `nil` for a path that no route has.
     func methods(at path: String) -> [HTTPRequest.Method]? {
         let methods = routes(at: path).map(\.method)
-        return methods.isEmpty ? nil : methods
+        return methods.isEmpty ? nil : methods + (methods.contains(.get) ? [.head] : [])
     }
 
     /// Those the router would choose from: where a path's words are a route's own, they are no parameter of another.
@@ -119,7 +119,7 @@ struct RouteTable: Sendable {
     func router(
         gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings, pages: MountedPages? = nil
     ) -> Router<APIContext> {
-        let router = Router(context: APIContext.self)
+        let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
         for route in routes {
             router.on(RouterPath(route.path), method: route.method) { request, context in
@@ -135,7 +135,7 @@ struct RouteTable: Sendable {
         // Pages call what is beside them, never themselves.
         if let pages {
             pages.mount(
-                on: router, gate: gate,
+                on: router, gate: gate, idempotency: idempotency,
                 calls: self.router(gate: gate, idempotency: idempotency, middleware: middleware).buildResponder())
         }
         return router

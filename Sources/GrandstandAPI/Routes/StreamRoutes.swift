@@ -20,6 +20,7 @@ struct StreamRoutes: Sendable {
     private func stream(_ request: Request, _ context: APIContext) async throws -> Response {
         let key = try context.eventKey()
         _ = try await events.declared(key, within: context.reach, now: now())
+        guard request.method != .head else { return .eventStream() }
         guard let reader = context.key else { throw Problem(.unauthenticated, "A stream needs a key.") }
         let subject = LiveSubject(key, within: context.reach)
         let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)
@@ -38,13 +39,8 @@ struct StreamRoutes: Sendable {
                 return false
             }
         }
-        return Response(
-            status: .ok,
-            // Proxies must neither keep nor hold back what comes.
-            headers: [
-                .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
-            ],
-            body: ResponseBody { writer in
+        return .eventStream(
+            ResponseBody { writer in
                 try await request.body.consumeWithInboundCloseHandler { [writer] _ in
                     try await EventStreamWriter(settings: settings).write(view.updates, to: writer, while: isAdmitted)
                 } onInboundClosed: {
@@ -52,6 +48,16 @@ struct StreamRoutes: Sendable {
                 }
                 try await writer.finish(nil)
             })
+    }
+}
+
+extension Response {
+    /// Server-sent events; without a body for `HEAD`, which opens no stream.
+    static func eventStream(_ body: ResponseBody = .init()) -> Response {
+        // Proxies must neither keep nor hold back what comes.
+        Response(
+            status: .ok,
+            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"], body: body)
     }
 }
 

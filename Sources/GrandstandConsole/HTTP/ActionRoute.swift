@@ -17,8 +17,10 @@ struct ActionRoute: Sendable {
     let bodyLimit: Int
     let handler: Handler
 
+    static let standardLimit = 256 * 1_024
+
     init(
-        _ path: String, _ scope: APIKey.Scope?, irreversible: Bool = false, bodyLimit: Int = 256 * 1_024,
+        _ path: String, _ scope: APIKey.Scope?, irreversible: Bool = false, bodyLimit: Int = ActionRoute.standardLimit,
         _ handler: @escaping Handler
     ) {
         self.path = Console.path + path
@@ -40,22 +42,37 @@ struct Submission: Sendable {
     /// - Returns: the answer, a refusal too; `accepted()` throws those.
     func call(_ call: APICall) async throws -> APIAnswer {
         var call = call
-        if call.method == "POST", call.idempotencyKey == nil { call.idempotencyKey = token.idempotencyKey(call) }
+        if call.method == "POST", call.idempotencyKey == nil {
+            call.idempotencyKey = token.idempotencyKey(call, confirmedBy: fields["currentKey"])
+        }
         return try await visit.carry(call)
     }
 
-    /// A PUT under a condition, which a form that is sent twice breaks the second time: what it wants is there then.
+    /// Makes a call, and goes on to a page that says what was done.
+    func done(_ call: APICall, at path: String, _ notice: String) async throws -> PageRoute.Answer {
+        _ = try await self.call(call).accepted()
+        return .done(path, notice: notice)
+    }
+
+    /// A PUT or PATCH under a condition, which a form that is sent twice breaks the second time: what it wants is there
+    /// then.
     ///
-    /// - Throws: `APIProblem`.
-    func put(_ call: APICall) async throws -> APIAnswer {
+    /// - Returns: the answer, a refusal too.
+    func write(_ call: APICall) async throws -> APIAnswer {
         let answer = try await self.call(call)
         guard answer.status == 412, let wanted = try call.body.map({ try JSONValue(parsing: $0) }) else {
-            return try answer.accepted()
+            return answer
         }
         let present = try await self.call(APICall("GET", call.path))
-        guard present.problem == nil, case .object(let members) = wanted.kind, let json = try? present.json(),
-            members.allSatisfy({ json[$0.name]?.bytes == $0.value.bytes })
-        else { return try answer.accepted() }
+        guard present.problem == nil, let json = try? present.json(), json.says(wanted) else { return answer }
         return present
+    }
+
+    /// Deletes what may be gone already: a form that is sent twice wants nothing else.
+    ///
+    /// - Throws: `APIProblem`.
+    func delete(_ path: String) async throws {
+        let answer = try await call(APICall("DELETE", path))
+        if answer.status != 404 { _ = try answer.accepted() }
     }
 }

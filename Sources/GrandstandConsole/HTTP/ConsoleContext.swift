@@ -29,16 +29,20 @@ package struct ConsoleDoor: Sendable {
     let refusal: @Sendable (_ detail: String) -> Problem
     /// One call through the API's router, gate and middleware. A refusal is an answer.
     let call: @Sendable (APICall, SignedIn) async throws -> APIAnswer
+    /// The first answer to a call of a session that is over; throws `unauthenticated` where nothing is kept.
+    let kept: @Sendable (APICall, PastSession) async throws -> APIAnswer
 
     package init(
         identify: @escaping @Sendable (_ secret: String) async throws -> APIKey,
         resume: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
-        call: @escaping @Sendable (APICall, SignedIn) async throws -> APIAnswer
+        call: @escaping @Sendable (APICall, SignedIn) async throws -> APIAnswer,
+        kept: @escaping @Sendable (APICall, PastSession) async throws -> APIAnswer
     ) {
         self.identify = identify
         self.resume = resume
         self.refusal = refusal
         self.call = call
+        self.kept = kept
     }
 }
 

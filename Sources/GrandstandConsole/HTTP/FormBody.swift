@@ -23,11 +23,11 @@ enum FormBody {
             bytes += buffer.readableBytesView
         }
         guard isParts || bytes.count(where: { $0 == UInt8(ascii: "&") }) < maximumFields else { throw tooMany }
-        guard isParts else { return FormFields(String(decoding: bytes, as: UTF8.self)) }
+        guard isParts else { return try FormFields(String(decoding: bytes, as: UTF8.self)).storable() }
         guard let boundary = Self.boundary(type), let fields = FormFields(parts: bytes, boundary: boundary) else {
             throw Problem(.invalidRequest, "The form's parts cannot be told apart, or are too many.")
         }
-        return fields
+        return try fields.storable()
     }
 
     private static let tooMany = Problem(

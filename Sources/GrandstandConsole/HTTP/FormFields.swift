@@ -64,9 +64,19 @@ struct FormFields: Sendable, Equatable {
         }
     }
 
+    /// The same, if none of it has a NUL, which no text of PostgreSQL's may have.
+    ///
+    /// - Throws: `invalid-request`.
+    func storable() throws(Problem) -> FormFields {
+        guard let bad = entries.first(where: { ($0.name + $0.value).unicodeScalars.contains("\0") }) else {
+            return self
+        }
+        throw Problem(
+            .invalidRequest, "\(JSONText.quoted(bad.name)) has the character U+0000. Take it out, and send it again.")
+    }
+
     private static func decode(_ text: Substring) -> String? {
-        // No text of PostgreSQL's has a NUL.
-        PercentEncoding.decode(String(text.replacing("+", with: " "))).flatMap { $0.contains("\0") ? nil : $0 }
+        PercentEncoding.decode(String(text.replacing("+", with: " ")))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
@@ -26,36 +27,57 @@ extension PageResponder {
             let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
             fields = read
             let token = try token(read, signedIn)
-            if route.irreversible { try await Self.confirm(read, signedIn, door) }
+            if route.irreversible { try await confirm(read, signedIn, door) }
             let visit = visit(signedIn, request, context)
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
             return response(to: outcome(answer, visit, request), signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
-            return signedOut(problem, next: back, request, nothingSent: true)
+            return await again(route, text, fields, request, context)
+                ?? signedOut(problem, next: back, request, nothingSent: true)
         } catch {
-            guard let fields, let visitor, let refused = FormFault(error, status) else {
+            guard let fields, let visitor, let refused = APIProblem(error, status) else {
                 return refusal(error, visitor, session, request, context)
             }
-            let page = RefusedForm(refused, route, fields, path: request.uri.string, back: back)
-            var response = Self.response(
-                render(page, visitor), status: .init(code: refused.status), session: session, now: now())
-            if let retryAfter = refused.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-            return response
+            return response(to: refused, visitor, session) {
+                RefusedForm(refused, route, fields, path: request.uri.string, back: back)
+            }
         }
     }
 
-    /// - Throws: `FormFault`.
-    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(FormFault) -> FormToken {
+    /// The page that answered this form before, where the session's key has ended since: a form that rotates the key one
+    /// is signed in with is sent twice by a double click, or when its answer is loaded anew. Nothing is carried out, and
+    /// it is shown only to the session that has it already, for the same form with the same key typed into it.
+    private func again(
+        _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
+    ) async -> Response? {
+        guard let past = try? await sessions.past(text) else { return nil }
+        var fields = read
+        // A body is read once.
+        if fields == nil { fields = try? await FormBody.fields(of: request, upTo: ActionRoute.standardLimit) }
+        guard let fields,
+            case .valid(let token) = FormToken.read(fields["token"], for: past.session, now: now())
+        else { return nil }
+        let visit = Visit(
+            key: .over(past.key), query: FormFields([]), path: request.uri.path, parameters: context.parameters,
+            now: now()
+        ) { [door = context.source.door] call in try await door.kept(call, past) }
+        let answer = try? await route.handler(Submission(visit: visit, fields: fields, token: token))
+        guard case .page(let page)? = answer else { return nil }
+        return Self.response(render(page, nil), session: nil, now: now())
+    }
+
+    /// - Throws: `APIProblem`.
+    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(APIProblem) -> FormToken {
         switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
         case .valid(let token): return token
         case .expired:
-            throw FormFault(
+            throw APIProblem(
                 status: 403, title: "This form is too old",
                 detail:
                     "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
                     + "you typed below and send it from here.")
         case .foreign:
-            throw FormFault(
+            throw APIProblem(
                 status: 403, title: "This form is of another session",
                 detail:
                     "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
@@ -64,9 +86,9 @@ extension PageResponder {
     }
 
     /// Asks for the key once more, where nothing can be undone.
-    private static func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
+    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
         guard let secret = fields["currentKey"] else {
-            throw FormFault(
+            throw APIProblem(
                 status: 422, title: "The key is missing",
                 detail: "This cannot be undone, so it takes the key you signed in with once more. Nothing was sent.")
         }
@@ -76,7 +98,9 @@ extension PageResponder {
                 throw door.refusal("That is another key than the one you signed in with.")
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
-            throw FormFault(
+            // The key may have ended meanwhile, by the same form.
+            _ = try await sessions.signedIn(signedIn.secret, isUse: false)
+            throw APIProblem(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
                 detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
         }
@@ -97,36 +121,10 @@ extension PageResponder {
         "This form was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
 }
 
-/// Why a form was not carried out.
-struct FormFault: Error, Sendable {
-    let status: Int
-    let title: String
-    let detail: String
-    var faults: [APIProblem.Fault] = []
-    var retryAfter: Int?
-
-    init(
-        status: Int, title: String, detail: String, faults: [APIProblem.Fault] = [], retryAfter: Int? = nil
-    ) {
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.faults = faults
-        self.retryAfter = retryAfter
-    }
-
-    /// - Returns: `nil` for an error that is nobody's fault, and for a form that is not read.
-    init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
-        switch error {
-        case let fault as FormFault: self = fault
-        case let refused as APIProblem:
-            self.init(status: refused.status, title: refused.title, detail: refused.detail, faults: refused.faults)
-        case let problem as Problem where problem.kind != .internalError:
-            self.init(
-                status: statuses(problem.kind).code, title: problem.kind.title, detail: problem.detail,
-                faults: problem.errors.map { .init(pointer: $0.pointer, detail: $0.detail) },
-                retryAfter: problem.retryAfter)
-        default: return nil
-        }
+extension APIKey {
+    /// A key that opens nothing any more, for who asks by its name only.
+    fileprivate static func over(_ id: UUID) -> APIKey {
+        let past = Date(timeIntervalSince1970: 0)
+        return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)
     }
 }

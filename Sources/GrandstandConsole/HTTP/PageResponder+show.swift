@@ -43,6 +43,7 @@ extension PageResponder {
     ) async throws -> Outcome {
         try context.source.door.resume(signedIn.key)
         let visit = visit(signedIn, request, context)
+        _ = try visit.query.storable()
         let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
         return outcome(try await route.handler(visit), visit, request, notice: notice)
     }
@@ -66,7 +67,7 @@ extension PageResponder {
         switch answer {
         case .page(let page):
             // What answers a form is not shown anew: that would send it again.
-            let refresh = (request.method == .get ? page.refresh : nil).map { seconds in
+            let refresh = (request.method == .post ? nil : page.refresh).map { seconds in
                 Refresh(
                     seconds: seconds, path: visit.path, query: request.uri.query,
                     isOff: visit.query["refresh"] == "off")

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/season`: events by day, and how they come to be.
-struct SeasonRoutes: Sendable {
+struct SeasonRoutes: RouteGroup {
     let apps: any AppStore
     let channels: any ChannelStore
     let events: any EventStore
@@ -64,12 +64,11 @@ struct SeasonRoutes: Sendable {
         let (body, found) = draft.body()
         var faults = found
         let key = EventKey(rawValue: draft.key)
-        if key == nil { faults.append(.init(field: "key", detail: EventKey.rule)) }
+        if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
         guard let key, faults.isEmpty else {
             return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)
         }
-        let answer = try await submission.call(
-            APICall("PUT", APIPath.event(key), body: body, ifNoneMatch: "*"))
+        let answer = try await submission.write(APICall("PUT", APIPath.event(key), body: body, ifNoneMatch: "*"))
         if let problem = answer.problem {
             return .refused(NewEvent(draft, apps: apps, refusal: problem), status: problem.status)
         }
@@ -78,7 +77,7 @@ struct SeasonRoutes: Sendable {
 }
 
 /// `/console/calendars`: files of fixtures, looked at before they are applied.
-struct CalendarRoutes: Sendable {
+struct CalendarRoutes: RouteGroup {
     let calendars: any CalendarStore
 
     /// A file of 4 MiB, and what encoding makes of it.
@@ -88,6 +87,7 @@ struct CalendarRoutes: Sendable {
         [
             PageRoute("/calendars", .organise) { _ in .page(NewCalendar()) },
             PageRoute("/calendars/:name", .organise) { visit in .page(CalendarPage(try await calendar(visit))) },
+            PageRoute("/calendars/:name/delete", .organise, askToDelete),
         ]
     }
 
@@ -96,6 +96,7 @@ struct CalendarRoutes: Sendable {
             ActionRoute("/calendars", .organise, declare),
             ActionRoute("/calendars/:name/preview", .organise, bodyLimit: Self.formLimit, preview),
             ActionRoute("/calendars/:name/apply", .organise, bodyLimit: Self.formLimit, apply),
+            ActionRoute("/calendars/:name/delete", .organise, delete),
         ]
     }
 
@@ -108,13 +109,33 @@ struct CalendarRoutes: Sendable {
         return calendar
     }
 
+    private func askToDelete(_ visit: Visit) async throws -> PageRoute.Answer {
+        let calendar = try await calendar(visit)
+        return .page(
+            Question(
+                "Delete the calendar \(calendar.name)?",
+                [
+                    "The server forgets what is declared and which event each entry of its file became. It fetches and syncs "
+                        + "it no more.",
+                    "Its events stay as they are, with their channels: cancel those by hand that shall not be.",
+                    "Declared anew, with the same keys, it takes over what events there are.",
+                ], choices: [Question.Option("Delete it")], action: ConsolePath.calendar(calendar.name, "delete"),
+                back: ("Keep it", ConsolePath.calendar(calendar.name))))
+    }
+
+    private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
+        let name = submission.visit.segment("name")
+        try await submission.delete("/v1/calendars/\(name)")
+        return .done(ConsolePath.season, notice: "The calendar is deleted; its events stay as they are.")
+    }
+
     private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
         let (typed, declaration) = (submission.fields["name"] ?? "", submission.fields.json("declaration"))
         guard let name = CalendarName(rawValue: typed) else {
             let problem = APIProblem(status: 422, title: "Invalid", detail: CalendarName.rule)
             return .refused(NewCalendar(name: typed, declaration: declaration, refusal: problem), status: 422)
         }
-        let answer = try await submission.call(
+        let answer = try await submission.write(
             APICall("PUT", APIPath.calendar(name), body: Array(declaration.utf8), ifNoneMatch: "*"))
         if let problem = answer.problem {
             return .refused(

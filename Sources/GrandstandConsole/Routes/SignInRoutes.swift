@@ -39,13 +39,8 @@ struct SignInRoutes: Sendable {
         let signedIn: SignedIn
         do {
             let key = try await context.source.door.identify(secret)
-            guard !key.isForClientApps else {
-                return responder.signIn(
-                    SignIn(
-                        returningTo: next,
-                        fault:
-                            "The key \(key.name) is for apps. The console takes one with the scope operate, organise "
-                            + "or admin."), status: .forbidden)
+            if let fault = Self.refusal(of: key) {
+                return responder.signIn(SignIn(returningTo: next, fault: fault), status: .forbidden)
             }
             signedIn = try await responder.sessions.begin(key)
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
@@ -63,6 +58,14 @@ struct SignInRoutes: Sendable {
             response.setCookie(responder.cookie.cookie(SessionCookie.formerName, "", maxAge: 0, for: request))
         }
         return response
+    }
+
+    /// Why a valid key signs nobody in.
+    private static func refusal(of key: APIKey) -> String? {
+        if key.isForClientApps {
+            return "The key \(key.name) is for apps. The console takes one with the scope operate, organise or admin."
+        }
+        return key.replacedBy == nil ? nil : "The key \(key.name) was rotated. \(Sessions.rotated)"
     }
 
     private static let foreign = Problem(

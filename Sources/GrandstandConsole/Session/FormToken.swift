@@ -38,8 +38,11 @@ struct FormToken: Sendable, Equatable {
 
     /// Names a call of the form's: the same form, sent again with the same content, is the same call, and with another
     /// content is another one.
-    func idempotencyKey(_ call: APICall) -> String {
-        let content = Data(number) + Data("\(call.method) \(call.path)\n".utf8) + Data(call.body ?? [])
+    ///
+    /// - Parameter key: the key that was asked for once more; a call's answer is shown again to who types it again.
+    func idempotencyKey(_ call: APICall, confirmedBy key: String?) -> String {
+        let content =
+            Data(number) + Data("\(call.method) \(call.path)\n\(key ?? "")\n".utf8) + Data(call.body ?? [])
         return "console-" + Base64URL.text(SHA256.hash(data: content))
     }
 }

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
@@ -14,6 +14,15 @@ package struct SignedIn: Sendable {
         self.key = key
         self.session = session
     }
+}
+
+/// A session whose key opens nothing any more. What was kept for it is its own still.
+package struct PastSession: Sendable {
+    /// The key it was of.
+    package let key: UUID
+    let session: SessionSecret
+
+    package var secret: String { session.text }
 }
 
 /// Who is signed in. A session is believed for a second without asking the database again, so that many viewers of one
@@ -57,14 +66,28 @@ final class Sessions: Sendable {
             throw Self.over("It ends after two hours without a page, and after twelve.")
         }
         guard let key = try await keys.validKey(session.key) else {
-            throw Self.over("Its key was revoked, or has expired.")
+            throw Self.over("Its key was revoked, was rotated without an overlap, or has expired.")
         }
-        guard key.replacedBy == nil else { throw Self.over("Its key was rotated: sign in with the new one.") }
+        guard key.replacedBy == nil else { throw Self.over("Its key was rotated. \(Self.rotated)") }
         if isUse, now.timeIntervalSince(session.usedAt) >= ConsoleSession.noteInterval {
             try await store.used(session.id, at: now)
             seen.withLock { $0[session.id]?.session.usedAt = now }
         }
         return SignedIn(key: key, session: secret)
+    }
+
+    /// What to do instead of signing in with a key that was rotated: its sessions ended with the rotation.
+    static let rotated =
+        "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of the API "
+        + "only. Who lost the new one rotates that key with another admin key, or makes one: grandstand keys create."
+
+    /// A session whose key may be over; `nil` for one that is over itself, or never was.
+    func past(_ text: String) async throws -> PastSession? {
+        let now = now()
+        guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now),
+            !session.isOver(at: now)
+        else { return nil }
+        return PastSession(key: session.key, session: secret)
     }
 
     /// Signs out: a copy of the cookie opens nothing then either, on another replica after a second.

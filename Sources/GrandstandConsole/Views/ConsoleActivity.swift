@@ -8,9 +8,10 @@ package struct ConsoleActivity: Sendable {
         package var environment: APNsEnvironment
         package var word: String
         package var detail: String?
-        package var isFine: Bool
+        /// `nil`: not known yet.
+        package var isFine: Bool?
 
-        package init(environment: APNsEnvironment, word: String, detail: String?, isFine: Bool) {
+        package init(environment: APNsEnvironment, word: String, detail: String?, isFine: Bool?) {
             self.environment = environment
             self.word = word
             self.detail = detail

@@ -10,7 +10,7 @@ extension ConsolePath {
 
     static func calendar(_ name: CalendarName) -> String { calendars + "/" + PercentEncoding.encode(name.rawValue) }
 
-    /// What is done with a calendar: `sync`, `preview`, `apply`.
+    /// What is done with a calendar: `preview`, `apply`, `delete`.
     static func calendar(_ name: CalendarName, _ verb: String) -> String { calendar(name) + "/" + verb }
 
     /// What is done with an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.

@@ -33,6 +33,8 @@ struct Browser: Sendable {
         try await exchange("GET \(path) HTTP/1.1", [], "")
     }
 
+    func head(_ path: String) async throws -> Answer { try await exchange("HEAD \(path) HTTP/1.1", [], "") }
+
     /// Sends a form.
     func post(_ path: String, _ form: [(name: String, value: String)] = []) async throws -> Answer {
         let body = form.map { "\($0.name)=\($0.value.query)" }.joined(separator: "&")

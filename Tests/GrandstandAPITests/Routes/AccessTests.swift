@@ -67,16 +67,30 @@ struct AccessTests {
         #expect(named.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
     }
 
+    @Test(arguments: ["/openapi.yaml", "/v1/nothing", "/v1/apps/com.example.Stadium/it"])
+    func `HEAD answers as GET does, without the body`(path: String) async throws {
+        let world = RouteWorld(others: [
+            Route(.get, "/v1/apps/:bundleId/it", .anyKey) { _, _ in throw Problem(.notFound, "It is not there.") }
+        ])
+        let (get, head) = (try await world("GET", path), try await world("HEAD", path))
+        #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
+        #expect(head.headers[.contentType] == get.headers[.contentType])
+        #expect(head.headers[.contentLength] == get.headers[.contentLength])
+        #expect(try await world("HEAD", "/v1/apps/com.example.Stadium/it", as: nil).status == 401)
+    }
+
     @Test(arguments: [
-        ("POST", "/v1/events/derby", ["DELETE", "GET", "PATCH", "PUT"]), ("DELETE", "/v1/apps", ["GET"]),
-        ("PUT", "/v1/events/derby/broadcasts", ["GET", "POST"]), ("POST", "/openapi.yaml", ["GET"]),
+        ("POST", "/v1/events/derby", ["DELETE", "GET", "HEAD", "PATCH", "PUT"]),
+        ("DELETE", "/v1/apps", ["GET", "HEAD"]), ("PUT", "/v1/events/derby/broadcasts", ["GET", "HEAD", "POST"]),
+        ("POST", "/openapi.yaml", ["GET", "HEAD"]), ("HEAD", "/v1/broadcasts", ["POST"]),
     ])
     func `a wrong method is answered with the right ones`(
         method: String, path: String, allowed: [String]
     ) async throws {
         let answer = try await RouteWorld()(method, path)
         #expect(answer.status == 405)
-        #expect(answer.slug == "method-not-allowed")
+        // An answer to HEAD has no body to say it in.
+        #expect(answer.slug == (method == "HEAD" ? nil : "method-not-allowed"))
         #expect(answer.headers[.allow]?.split(separator: ", ").map(String.init).sorted() == allowed)
     }
 }

@@ -26,7 +26,9 @@ struct MountedPageTests {
 
     @Test func `the path and all below it is theirs, without a key of the API`() async throws {
         let world = Self.world(Self.unlimited)
-        for (method, path) in [("GET", "/pages"), ("GET", "/pages/a/b?c=d"), ("POST", "/pages/a")] {
+        for (method, path) in [
+            ("GET", "/pages"), ("GET", "/pages/a/b?c=d"), ("POST", "/pages/a"), ("HEAD", "/pages/a"),
+        ] {
             let answer = try await world(method, path, as: nil)
             #expect(answer.status == 200, "\(method) \(path)")
             #expect(answer.headers[.xContentTypeOptions] == "nosniff")
@@ -99,5 +101,33 @@ struct MountedPageTests {
             return IdempotentOutcome(answer: KeptAnswer(status: 201, body: Array("{}".utf8)), isReplay: true)
         }
         #expect(try await call("gs_admin", ["X-Once": "once"]).status == 201)
+    }
+
+    @Test func `what was kept for a session whose key is over is its own still, and nothing is carried out`()
+        async throws
+    {
+        let key = UUID()
+        var world = RouteWorld()
+        world.pages = MountedPages(path: "/pages") { request, _, door in
+            var fields: HTTPFields = [:]
+            fields[.idempotencyKey] = request.headers[.idempotencyKey]
+            let call = Request(
+                head: HTTPRequest(
+                    method: .post, scheme: nil, authority: nil, path: "/v1/keys/1/rotations", headerFields: fields),
+                body: RequestBody(buffer: ByteBuffer(string: "{}")))
+            let (head, body) = try await door.kept(call, of: key, secret: "session")
+            return Response(status: head.status, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+        world.idempotency.atOnce = { request, work in
+            #expect(request.caller == key && request.secret == "session")
+            #expect(String(decoding: request.content, as: UTF8.self) == "POST /v1/keys/1/rotations\n{}")
+            guard request.key == "kept" else {
+                return IdempotentOutcome(answer: try await work().answer, isReplay: false)
+            }
+            return IdempotentOutcome(answer: KeptAnswer(status: 201, body: Array("{}".utf8)), isReplay: true)
+        }
+        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "kept"], as: nil).status == 201)
+        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "other"], as: nil).status == 401)
+        #expect(try await world("GET", "/pages", as: nil).status == 401)
     }
 }

@@ -197,6 +197,9 @@ struct RefusalTests {
             "a batch with more than items", "POST", "/v1/broadcasts", #"{"items": [\#(item)], "x": 1}"#, status: 422,
             slug: "unknown-field", pointers: ["/x"]),
         .init("no batch", "POST", "/v1/broadcasts", "[]", status: 422, slug: "invalid-request"),
+        .init(
+            "a NUL in a query", "GET", "/v1/events?kind=a%00b", status: 422, slug: "unknown-field", pointers: ["kind"],
+            hint: "U+0000"),
     ]
 
     static let absent: [Refusal] = [

@@ -48,5 +48,8 @@ struct StreamRouteTests {
         #expect(full.status == 503)
         #expect(full.slug == "stream-unavailable")
         #expect(full.headers[.retryAfter] == "2")
+        // Asking for the head takes none.
+        let head = try await world("HEAD", Self.path)
+        #expect(head.status == 200 && head.headers[.contentType] == "text/event-stream")
     }
 }

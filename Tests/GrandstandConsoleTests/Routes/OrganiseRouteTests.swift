@@ -173,6 +173,21 @@ struct OrganiseRouteTests {
         #expect(try await world.submit("/console/calendars/league/preview", as: "organise").status == 422)
     }
 
+    @Test func `a calendar is deleted after its question, which says what its events come to`() async throws {
+        let calls = Calls()
+        var world = try Self.world(calls) { _ in APIAnswer(status: 204) }
+        let calendar = try Samples().calendar()
+        world.calendars.find = { _ in calendar }
+        let path = "/console/calendars/league/delete"
+        #expect(try await world.get("/console/calendars/league", as: "organise").body.contains("href=\"\(path)\""))
+        let question = try await world.get(path, as: "organise")
+        #expect(question.status == 200 && calls.lines.isEmpty)
+        #expect(question.body.contains("Its events stay as they are"))
+        let done = try await world.submit(path, [("confirmed", "yes")], as: "organise")
+        #expect(done.location == "/console/season" && calls.lines == ["DELETE /v1/calendars/league "])
+        #expect(try await world.get(path, as: "operate").status == 403)
+    }
+
     @Test func `a reconciliation that nothing brings back asks for the key again`() async throws {
         let calls = Calls()
         let world = try Self.world(calls) { _ in

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
 internal import PortFakes
@@ -85,6 +86,27 @@ struct SignInRouteTests {
         #expect(limited.status == 429)
         #expect(limited.headers[.retryAfter] == "7")
         #expect(limited.body.contains("Try again in 7 s."))
+    }
+
+    @Test func `keys that open no page sign nobody in, and it is told which one does`() async throws {
+        var world = ConsoleWorld()
+        for secret in ["lookup", "device", "lookup-device"] {
+            let answer = try await world.post("/console/sign-in", [("key", secret), ("next", "/console/apps")])
+            #expect(answer.status == 403 && answer.cookie == nil)
+            #expect(
+                answer.body.contains("is for apps. The console takes one with the scope operate, organise or admin"))
+            #expect(answer.body.contains(#"value="/console/apps""#))
+        }
+        world.identify = { [identify = world.identify] secret in
+            var key = try identify(secret)
+            key.replacedBy = UUID()
+            return key
+        }
+        let rotated = try await world.post("/console/sign-in", [("key", "admin")])
+        #expect(rotated.status == 403 && rotated.cookie == nil)
+        #expect(rotated.body.contains("The key test was rotated. Sign in with its new secret"))
+        #expect(rotated.body.contains("grandstand keys create"))
+        #expect(world.sessions.all.isEmpty)
     }
 
     @Test func `a cookie whose key is no key any more is taken back`() async throws {

@@ -60,6 +60,10 @@ struct ActionTests {
         let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
         #expect(page.body.contains("Renamed Cup"))
         #expect(page.cookie?.contains("grandstand-notice=;") == true)
+        // What a script fetches is the same page for all with this key: a notice is not for them, and waits for its own.
+        let fetched = try await world.get(
+            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "tick"])
+        #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
         // Nobody else's words.
         let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
         #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))

@@ -30,11 +30,13 @@ struct SessionTests {
         var key = try #require(try await world.sessions.validKey(id))
         key.replacedBy = UUID()
         world.sessions.setKey(id, key)
-        #expect(try await world.get("/console/apps", in: session).body.contains("Its key was rotated"))
+        #expect(
+            try await world.get("/console/apps", in: session).body.contains("Its key was rotated. Sign in with its new")
+        )
         world.sessions.setKey(id, nil)
         let answer = try await world.get("/console/apps", in: session)
         #expect(answer.status == 401)
-        #expect(answer.body.contains("Its key was revoked, or has expired."))
+        #expect(answer.body.contains("Its key was revoked, was rotated without an overlap, or has expired."))
     }
 
     @Test(arguments: [
@@ -92,6 +94,7 @@ struct SessionTests {
         #expect(try await world.get("/console/live?event=derby", in: session).status == 200)
         #expect(subjects.map(\.reach) == [.only([samples.bundleID])])
         #expect(await admitted[0]())
+        #expect(try await world.head("/console/live?event=derby", as: "organise@").body.isEmpty)
         world.sessions.setKey(ConsoleWorld.id(of: "organise@"), nil)
         #expect(await !admitted[0]())
         #expect(try await world.get("/console/live?event=derby", as: "operate").status == 403)

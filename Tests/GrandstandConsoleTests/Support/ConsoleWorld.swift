@@ -41,6 +41,10 @@ struct ConsoleWorld {
 
     /// What the API answers the calls that actions make.
     var api: @Sendable (APICall) async throws -> APIAnswer = { _ in throw Unasked() }
+    /// What was kept of its answers, for calls of sessions that are over.
+    var kept: @Sendable (APICall) async throws -> APIAnswer = { _ in
+        throw Problem(.unauthenticated, "Nothing is kept of this request.")
+    }
     /// Who is signed in.
     let sessions = FakeConsoleSessions()
     /// Actions of a test's own, beside the console's.
@@ -91,6 +95,11 @@ struct ConsoleWorld {
         try await send(.get, path, session: session, headers: headers)
     }
 
+    /// Asks what opening a page would bring.
+    func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
+        try await send(.head, path, session: secret.map { session($0) })
+    }
+
     /// Sends a form as it is.
     func post(
         _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
@@ -108,7 +117,8 @@ struct ConsoleWorld {
             path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
     }
 
-    private func send(
+    /// Sends a request with a body of any type.
+    func send(
         _ method: HTTPRequest.Method, _ path: String, session: SessionSecret?, headers: [String: String] = [:],
         body: String = ""
     ) async throws -> Answer {
@@ -126,7 +136,8 @@ struct ConsoleWorld {
             logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
             door: ConsoleDoor(
                 identify: { [identify] in try identify($0) }, resume: { _ in },
-                refusal: { Problem(.unauthenticated, $0) }, call: { [api] call, _ in try await api(call) }))
+                refusal: { Problem(.unauthenticated, $0) }, call: { [api] call, _ in try await api(call) },
+                kept: { [kept] call, _ in try await kept(call) }))
         let response = try await console().responder(adding: others).respond(
             to: request, context: ConsoleContext(source: source))
         let collected = Collector.Bytes()
