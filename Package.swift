@@ -276,13 +276,15 @@ let package = Package(
             swiftSettings: settings),
         // A phone for tests: host, server and network, time, disk and keychain.
         .target(
-            name: "PhoneFakes", dependencies: ["GrandstandLiveActivities"], path: "Tests/PhoneFakes",
+            name: "PhoneFakes", dependencies: ["GrandstandClient", "GrandstandLiveActivities"],
+            path: "Tests/PhoneFakes",
             swiftSettings: settings),
         // What the example's app and its widget extension share, as far as it needs no framework of Apple's.
         .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
         .testTarget(
             name: "GrandstandLiveActivitiesTests",
-            dependencies: ["GrandstandLiveActivities", "PhoneFakes", "StadiumShared"], swiftSettings: settings),
+            dependencies: ["GrandstandClient", "GrandstandLiveActivities", "PhoneFakes", "StadiumShared"],
+            swiftSettings: settings),
         .testTarget(
             name: "GrandstandClientTests", dependencies: ["GrandstandClient", "JSONSyntax"], swiftSettings: settings),
         .testTarget(

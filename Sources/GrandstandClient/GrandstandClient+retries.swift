@@ -16,7 +16,7 @@ extension GrandstandClient {
         var isInDoubt = false
         while true {
             let left = policy.deadline - (time.uptime() - began)
-            request.timeout = max(.seconds(1), min(request.timeout, left))
+            request.timeout = max(RetryPolicy.shortest, min(request.timeout, left))
             let result = await attempt(request)
             made += 1
             try Task.checkCancellation()

@@ -11,7 +11,7 @@ public import Foundation
 /// task; a cancelled task's request ends at once.
 public struct GrandstandClient: Sendable {
     let server: URL
-    let key: String?
+    let key: Secret?
     let transport: any ClientTransport
     let retry: RetryPolicy
     let timeout: Duration
@@ -20,7 +20,8 @@ public struct GrandstandClient: Sendable {
 
     /// - Parameters:
     ///   - server: the server's base URL, e.g. `https://grandstand.example.com`.
-    ///   - key: the secret that `grandstand keys create` printed; an app's has the scope `device` or `lookup`.
+    ///   - key: the secret that `grandstand key create` printed; an app's has the scope `device` or `lookup`. It is not
+    ///     printed with the client.
     ///   - transport: what carries the requests.
     ///   - retry: when a request is made again.
     ///   - timeout: how long the server may be silent before an attempt has failed.
@@ -38,7 +39,7 @@ public struct GrandstandClient: Sendable {
         timeout: Duration = .seconds(15), cache: AnswerCache? = nil, time: ClientTime
     ) {
         self.server = server
-        self.key = key
+        self.key = key.map { Secret($0) }
         self.transport = transport
         self.retry = retry
         self.timeout = timeout
@@ -100,7 +101,8 @@ public struct GrandstandClient: Sendable {
     }
 
     func request<Value>(_ call: Call<Value>) throws -> Request {
-        try request(call.method.rawValue, call.target, body: try call.body(), headers: call.headers)
+        try request(
+            call.method.rawValue, call.target, body: try call.body(), headers: call.headers.mapValues(\.rawValue))
     }
 
     private func request(
@@ -111,7 +113,7 @@ public struct GrandstandClient: Sendable {
             throw URLError(.badURL)
         }
         var fields = headers
-        if let key { fields["Authorization"] = "Bearer \(key)" }
+        if let key { fields["Authorization"] = "Bearer \(key.rawValue)" }
         if body != nil, fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
         return Request(method: method, url: url, headers: fields, body: body, timeout: timeout)
     }

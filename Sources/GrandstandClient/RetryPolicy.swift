@@ -29,6 +29,14 @@ extension GrandstandClient {
         /// One attempt.
         public static let never = RetryPolicy(attempts: 1)
 
+        /// With an answer at hand nobody waits longer than four seconds for a server that does not answer.
+        var impatient: RetryPolicy {
+            RetryPolicy(attempts: min(2, attempts), firstWait: .milliseconds(200), deadline: min(.seconds(4), deadline))
+        }
+
+        /// What an attempt has at least; with less left none is begun.
+        static let shortest: Duration = .seconds(1)
+
         /// What became of an attempt.
         package enum Outcome: Sendable {
             /// No answer; whether the request was carried out is not known.
@@ -47,7 +55,7 @@ extension GrandstandClient {
             guard made < attempts, Self.mayPass(outcome) else { return nil }
             var wait = ceiling(made) * chance
             if case .answer(_, _, let seconds?) = outcome { wait += .seconds(seconds) }
-            return elapsed + wait < deadline ? wait : nil
+            return elapsed + wait + Self.shortest <= deadline ? wait : nil
         }
 
         /// The longest wait after so many attempts.

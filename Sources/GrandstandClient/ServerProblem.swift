@@ -16,6 +16,8 @@ public struct ServerProblem: Error, Sendable, Hashable {
     public let errors: [FieldFault]
     /// What APNs answered, where it refused.
     public let apns: APNsRefusal?
+    /// With `stale-installation`: the newest sequence that the server knows.
+    public let sequence: Int?
     /// Seconds until the request may succeed, where the server says so.
     public var retryAfter: Int?
 
@@ -51,9 +53,9 @@ public struct ServerProblem: Error, Sendable, Hashable {
         retryAfter = answer.retryAfter
     }
 
-    init(
-        status: Int, slug: String, title: String, detail: String, requestId: String? = nil, errors: [FieldFault] = [],
-        apns: APNsRefusal? = nil
+    package init(
+        status: Int, slug: String, title: String, detail: String = "", requestId: String? = nil,
+        errors: [FieldFault] = [], apns: APNsRefusal? = nil, sequence: Int? = nil, retryAfter: Int? = nil
     ) {
         self.status = status
         self.slug = slug
@@ -62,6 +64,8 @@ public struct ServerProblem: Error, Sendable, Hashable {
         self.requestId = requestId
         self.errors = errors
         self.apns = apns
+        self.sequence = sequence
+        self.retryAfter = retryAfter
     }
 }
 
@@ -76,7 +80,7 @@ extension ServerProblem: LocalizedError {
 }
 
 extension ServerProblem: Codable {
-    private enum CodingKeys: CodingKey { case type, title, status, detail, requestId, errors, apns }
+    private enum CodingKeys: CodingKey { case type, title, status, detail, requestId, errors, apns, sequence }
 
     private static let base = "https://grandstand.dev/problems/"
 
@@ -91,7 +95,8 @@ extension ServerProblem: Codable {
             detail: try container.decodeIfPresent(String.self, forKey: .detail) ?? "",
             requestId: try container.decodeIfPresent(String.self, forKey: .requestId),
             errors: try container.decodeIfPresent([FieldFault].self, forKey: .errors) ?? [],
-            apns: try container.decodeIfPresent(APNsRefusal.self, forKey: .apns))
+            apns: try container.decodeIfPresent(APNsRefusal.self, forKey: .apns),
+            sequence: try container.decodeIfPresent(Int.self, forKey: .sequence))
     }
 
     /// Writes it as the API reads it.
@@ -104,5 +109,6 @@ extension ServerProblem: Codable {
         try container.encodeIfPresent(requestId, forKey: .requestId)
         if !errors.isEmpty { try container.encode(errors, forKey: .errors) }
         try container.encodeIfPresent(apns, forKey: .apns)
+        try container.encodeIfPresent(sequence, forKey: .sequence)
     }
 }

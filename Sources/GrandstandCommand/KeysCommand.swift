@@ -3,10 +3,11 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 
-/// `grandstand keys`: API keys, on the database directly, so that there can be a first one.
+/// `grandstand keys`: API keys, on the database directly, so that there can be a first one; where the server runs.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "API keys.", subcommands: [Create.self, List.self, Revoke.self, Rotate.self])
+        commandName: "keys", abstract: "API keys, on the server's database (`key` asks a running server).",
+        subcommands: [Create.self, List.self, Revoke.self, Rotate.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -123,6 +124,15 @@ extension APIKey.Scope: ExpressibleByArgument {}
 /// running on it.
 private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
+    // A new database would be made here, and a key in it would open no server.
+    if case .embedded(let folder) = configuration.database,
+        !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
+    {
+        throw StartError(
+            "no server's database is here: DATABASE_URL is unset, and \(folder) holds none. Run this where the server runs, "
+                + "with its settings (on a new machine after `grandstand migrate`); or, from anywhere and with an admin's "
+                + "key, `grandstand key create`, which asks the server at GRANDSTAND_URL")
+    }
     let session = try await DatabaseSession.open(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     do {

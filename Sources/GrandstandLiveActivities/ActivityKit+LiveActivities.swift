@@ -27,7 +27,7 @@
                     client: GrandstandClient(server: server, key: key, retry: .never, cache: .standard),
                     app: .init(bundleID, .init(rawValue: environment.rawValue))),
                 store: RecordStore(file: folder.appending(path: "Grandstand/\(environment.rawValue).json")),
-                credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: SystemTime())
+                credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: .system)
         }
 
         /// Shows an activity: on its event's channel where the system has channels and the event has one, else with a
@@ -88,17 +88,16 @@
         func condition() async -> HostCondition {
             let system = ProcessInfo.processInfo.operatingSystemVersion
             let permissions = ActivityAuthorizationInfo()
-            var hasChannels = false
-            if #available(iOS 18, *) { hasChannels = true }
-            var schedules = false
-            if #available(iOS 26, *) { schedules = true }
             var condition = HostCondition(
-                systemVersion: "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)",
-                appVersion: appVersion, locale: Locale.preferredLanguages.first,
-                timeZone: TimeZone.current.identifier, liveActivitiesEnabled: permissions.areActivitiesEnabled,
-                frequentPushesEnabled: permissions.frequentPushesEnabled, hasChannels: hasChannels,
-                schedules: schedules,
-                types: Set(types.map(\.name)))
+                systemVersion: "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)")
+            condition.appVersion = appVersion
+            condition.locale = Locale.preferredLanguages.first
+            condition.timeZone = TimeZone.current.identifier
+            condition.liveActivitiesEnabled = permissions.areActivitiesEnabled
+            condition.frequentPushesEnabled = permissions.frequentPushesEnabled
+            if #unavailable(iOS 18) { condition.hasChannels = false }
+            if #unavailable(iOS 26) { condition.schedules = false }
+            condition.types = Set(types.map(\.name))
             for type in types {
                 condition.startTokens[type.name] = type.startToken()?.hex
                 condition.activities += type.activities()

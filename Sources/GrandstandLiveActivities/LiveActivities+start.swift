@@ -1,10 +1,12 @@
 internal import Foundation
+internal import GrandstandClient
 
 /// From the wish for an activity to the activity.
 extension LiveActivities {
     /// Shows an activity: on its event's channel where the system has channels (iOS 18) and the event has one, else with a
     /// token of its own. The wish is kept before anything else happens, so a crash, a kill or a dead network loses no
-    /// start; one card is made for each event and type, however often this is called.
+    /// start; one card is made for each event and type, however often this is called. A caller that is cancelled gets
+    /// `waiting` at once, and the wish stays: `withdraw` takes it back.
     ///
     /// - Throws: where it will not be shown later either.
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
@@ -16,7 +18,11 @@ extension LiveActivities {
         if isBack { await look() }
         startBackoffs[wanted.name] = nil
         // Another attempt may be under way, with what was wanted before: it comes to the same card.
-        return try await attempt(wanted).value.get()
+        let attempt = attempt(wanted)
+        let (results, result) = AsyncStream.makeStream(of: Result<ShowResult, LiveActivitiesError>.self)
+        Task { result.yield(await attempt.value) }
+        for await result in results { return try result.get() }
+        return .waiting
     }
 
     /// Wants an activity no more; one that is there stays.
@@ -27,7 +33,7 @@ extension LiveActivities {
     /// A start that is worth a try now.
     func dueStart() -> WantedStart? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
-        let now = time.now
+        let now = time.uptime()
         return record.wanted.first {
             (startBackoffs[$0.name]?.notBefore ?? now) <= now && attempts[$0.name] == nil && !isTooEarly($0)
         }
@@ -42,7 +48,7 @@ extension LiveActivities {
     /// Before iOS 26 nothing can be scheduled: it is tried when the app comes to the front after the date.
     private func isTooEarly(_ wanted: WantedStart) -> Bool {
         guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
-        return startsAt > time.date
+        return startsAt > time.now()
     }
 
     /// Tries to show an activity, once.
@@ -74,22 +80,22 @@ extension LiveActivities {
         case .found(let channelID, let content):
             let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token
             return await begin(wanted, by: delivery, content)
-        case .pending(let seconds):
-            return postpone(wanted, retryAfter: seconds)
-        case .unanswered:
-            return postpone(wanted)
-        case .notFound:
-            return give(up: wanted, .noSuchEvent(wanted.eventKey))
-        case .ended:
-            return give(up: wanted, .eventEnded(wanted.eventKey))
-        case .refused(let refusal) where refusal.isOfKey:
+        case .unanswered: return postpone(wanted)
+        case .refused(let problem): return refuse(wanted, problem)
+        }
+    }
+
+    private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> Result<ShowResult, LiveActivitiesError> {
+        switch problem.kind {
+        case .channelPending: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
+        case .eventNotFound: return give(up: wanted, .noSuchEvent(wanted.eventKey))
+        case .eventEnded: return give(up: wanted, .eventEnded(wanted.eventKey))
+        case _ where problem.isOfKey:
             // Kept: the next version of the app may bring a key that is valid.
-            startBackoffs[wanted.name, default: Backoff()].fail(at: time.now, retryAfter: 3_600, jitter: time.jitter())
-            return .failure(.keyRefused(refusal.detail))
-        case .refused(let refusal) where refusal.isPassing:
-            return postpone(wanted, retryAfter: refusal.retryAfter)
-        case .refused(let refusal):
-            return give(up: wanted, .refused(refusal.detail))
+            _ = postpone(wanted, retryAfter: 3_600)
+            return .failure(.keyRefused("\(problem)"))
+        case _ where problem.isPassing: return postpone(wanted, retryAfter: problem.retryAfter)
+        default: return give(up: wanted, .refused("\(problem)"))
         }
     }
 
@@ -119,18 +125,26 @@ extension LiveActivities {
 
     /// The activity is there: it is reported, and wanted no more, in one write.
     private func note(_ snapshot: ActivitySnapshot, of wanted: WantedStart) -> Result<ShowResult, LiveActivitiesError> {
-        startBackoffs[wanted.name] = nil
-        // If this cannot be written, the next launch finds the activity on the device.
-        try? update { record in
-            record.see(snapshot)
-            record.wanted.removeAll { $0.isSame(as: wanted) }
-        }
+        end(wanted) { $0.see(snapshot) }
         return .success(.shown(snapshot.id))
+    }
+
+    /// The wish is over. Where that cannot be written it is looked at again later: the activity is on the device then.
+    private func end(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
+        do {
+            try update { record in
+                change(&record)
+                record.wanted.removeAll { $0.isSame(as: wanted) }
+            }
+            startBackoffs[wanted.name] = nil
+        } catch {
+            _ = postpone(wanted)
+        }
     }
 
     private func postpone(_ wanted: WantedStart, retryAfter: Int? = nil) -> Result<ShowResult, LiveActivitiesError> {
         startBackoffs[wanted.name, default: Backoff()].fail(
-            at: time.now, retryAfter: retryAfter, jitter: time.jitter())
+            at: time.uptime(), retryAfter: retryAfter, jitter: time.chance())
         publish()
         return .success(.waiting)
     }
@@ -138,8 +152,7 @@ extension LiveActivities {
     private func give(
         up wanted: WantedStart, _ error: LiveActivitiesError
     ) -> Result<ShowResult, LiveActivitiesError> {
-        startBackoffs[wanted.name] = nil
-        try? update { $0.wanted.removeAll { $0.isSame(as: wanted) } }
+        end(wanted)
         return .failure(error)
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 
 /// The loop: one thing at a time, then it sleeps until something changes or is due.
 extension LiveActivities {
@@ -9,20 +10,30 @@ extension LiveActivities {
         wakeUp = nil
     }
 
-    /// Asks the system for everything and takes it in. One after the other, so that no older answer follows a newer one.
+    /// Asks the system for everything and takes it in, and tries at once what waits.
     func look() async {
+        await observe()
+        lockBackoff.hurry()
+        courier.hurry(at: time.uptime())
+        for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
+        wake()
+    }
+
+    /// Asks the system for everything and takes it in. One after the other, so that no older answer follows a newer one.
+    private func observe() async {
         let look = Task { [looking] in
             await looking?.value
-            await self.lookOnce()
+            await self.observeOnce()
         }
         looking = look
         await look.value
     }
 
-    private func lookOnce() async {
+    private func observeOnce() async {
         let condition = await host.condition()
         self.condition = condition
-        try? update { record in
+        isUnseen = false
+        keep { record in
             record.say { facts in
                 facts.systemVersion = condition.systemVersion
                 facts.appVersion = condition.appVersion
@@ -37,10 +48,12 @@ extension LiveActivities {
             record.see(all: condition.activities, of: condition.types)
             record.clearDoubts()
         }
-        lockBackoff.hurry()
-        courier.hurry(at: time.now)
-        for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
-        wake()
+    }
+
+    /// Takes in what the system said. Where that cannot be written, as before the first unlock, the system is asked again
+    /// as soon as it can.
+    private func keep(_ change: (inout DeviceRecord) -> Void) {
+        do { try update { change(&$0) } } catch { isUnseen = true }
     }
 
     /// Takes in what changed on the device.
@@ -51,12 +64,12 @@ extension LiveActivities {
             Task { await look() }
             return
         case .startToken(let type, let token):
-            try? update { $0.say { $0.startTokens[type] = token } }
+            keep { $0.say { $0.startTokens[type] = token } }
         case .activity(let snapshot):
-            try? update { $0.see(snapshot) }
+            keep { $0.see(snapshot) }
         case .shown(let eventKey, let timestamp, let date):
             guard record.isSampled else { return }
-            try? update { $0.note(ShownMessage(eventKey: eventKey, timestamp: timestamp, shownAt: date)) }
+            try? update { $0.note(GrandstandClient.Receipt(eventKey: eventKey, timestamp: timestamp, shownAt: date)) }
         }
         wake()
     }
@@ -66,14 +79,15 @@ extension LiveActivities {
         isWoken = false
         // Who was forgotten needs no name until they come back.
         guard !record.isGone else { return await rest(until: nil) }
-        guard let credential = identify() else { return await rest(until: lockBackoff.notBefore) }
+        guard let credential = await identify() else { return await rest(until: lockBackoff.notBefore) }
         if let wanted = dueStart() {
             _ = await attempt(wanted).value
             return
         }
-        switch courier.next(record, at: time.now) {
+        switch courier.next(record, at: time.uptime()) {
         case .send(let request):
-            try? update { courier.depart(request, &$0) }
+            // What is not written down is not begun: after a kill nobody would know of it.
+            do { try update { courier.depart(request, &$0) } } catch { return pause(for: error) }
             let outcome = await server.perform(request, as: credential)
             settle(request, outcome, by: credential)
         case .wait(let until):
@@ -83,22 +97,28 @@ extension LiveActivities {
         }
     }
 
-    /// Who this installation is; draws its credential at the first time.
+    /// Who this installation is; draws its credential at the first time. What the system said is in the record then: a
+    /// record that came from another phone has lost that one's tokens, and one that was locked heard nothing.
     ///
     /// - Returns: `nil` while nobody can tell.
-    private func identify() -> InstallationCredential? {
-        if let credential { return credential }
-        guard lockBackoff.notBefore <= time.now else { return nil }
+    private func identify() async -> InstallationCredential? {
+        if let credential, !isUnseen {
+            credentialLock = nil
+            return credential
+        }
+        guard lockBackoff.notBefore <= time.uptime() else { return nil }
         do {
-            let kept = try credentials.load() ?? credentials.keep(.draw(), insteadOf: nil)
-            try update { $0.move(to: kept.installation) }
+            let kept = try credential ?? credentials.load() ?? credentials.keep(.draw(), insteadOf: nil)
+            if try update({ $0.move(to: kept.installation) }) { isUnseen = true }
             credential = kept
             credentialLock = nil
+            if isUnseen { await observe() }
+            guard !isUnseen else { throw LiveActivitiesError.locked(recordLock ?? "") }
             lockBackoff.succeed()
             return kept
         } catch {
             credentialLock = "\(error)"
-            lockBackoff.fail(at: time.now, jitter: time.jitter())
+            lockBackoff.fail(at: time.uptime(), jitter: time.chance())
             publish()
             return nil
         }
@@ -107,18 +127,28 @@ extension LiveActivities {
     private func settle(
         _ request: DeviceRequest, _ outcome: DeviceOutcome, by credential: InstallationCredential
     ) {
-        let now = time.now
-        let jitter = time.jitter()
+        let now = time.uptime()
+        let jitter = time.chance()
         var courier = courier
-        let consequence = try? update { courier.settle(request, outcome, &$0, at: now, jitter: jitter) }
-        // A record that cannot be written now is asked about again: requests may be repeated.
-        guard let consequence else { return }
+        let consequence: Courier.Consequence
+        do {
+            consequence = try update { courier.settle(request, outcome, &$0, at: now, jitter: jitter) }
+        } catch {
+            // Its answer is not kept, so it is made again, later: requests may be repeated.
+            return pause(for: error)
+        }
         self.courier = courier
         switch consequence {
         case .none: break
         case .renewIdentity: renew(credential)
         case .forgotten: vanish()
         }
+        publish()
+    }
+
+    /// Nothing is said for a while, as the record cannot be kept.
+    private func pause(for error: LiveActivitiesError) {
+        courier.pause("\(error)", at: time.uptime(), jitter: time.chance())
         publish()
     }
 
@@ -144,12 +174,12 @@ extension LiveActivities {
     /// Sleeps until it is woken, or until then.
     private func rest(until: Duration?) async {
         publish()
-        for flush in flushes { flush.resume() }
+        for flush in flushes { flush.finish() }
         flushes = []
         guard !isWoken, !Task.isCancelled else { return }
         let alarm = until.map { until in
             Task { [weak self, time] in
-                await time.sleep(until: until)
+                try? await time.sleep(max(.zero, until - time.uptime()))
                 if !Task.isCancelled { await self?.wake() }
             }
         }

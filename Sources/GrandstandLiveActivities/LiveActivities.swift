@@ -1,4 +1,5 @@
 internal import Foundation
+package import GrandstandClient
 
 /// An app's Live Activities and its server, kept in accord: the app makes one at launch and says what people follow.
 ///
@@ -9,14 +10,14 @@ public actor LiveActivities {
     let host: any ActivityHost
     let server: any DeviceServer
     let credentials: any CredentialStore
-    let time: any PhoneTime
+    let time: ClientTime
     private let store: RecordStore
 
     private(set) var record = DeviceRecord()
     /// The last change could not be written: what is in memory counts.
     private var storageFailure: StorageFailure?
     /// Why the record, or the credential, cannot be read.
-    private var recordLock: String?
+    private(set) var recordLock: String?
     var credentialLock: String?
     var lockBackoff = Backoff()
     var courier = Courier()
@@ -31,10 +32,12 @@ public actor LiveActivities {
 
     /// The last time the system was asked.
     var looking: Task<Void, Never>?
+    /// The record lacks something that the system said.
+    var isUnseen = false
     private var running: [Task<Void, Never>] = []
     var wakeUp: CheckedContinuation<Void, Never>?
     var isWoken = false
-    var flushes: [CheckedContinuation<Void, Never>] = []
+    var flushes: [AsyncStream<Void>.Continuation] = []
     private var readers: [Int: AsyncStream<LiveActivitiesStatus>.Continuation] = [:]
     private var readersMade = 0
     private var lastStatus = LiveActivitiesStatus()
@@ -42,7 +45,7 @@ public actor LiveActivities {
     /// Over a host and a server of one's choice, for tests and for systems that are not ActivityKit.
     package init(
         host: any ActivityHost, server: any DeviceServer, store: RecordStore, credentials: any CredentialStore,
-        time: any PhoneTime
+        time: ClientTime
     ) {
         self.host = host
         self.server = server
@@ -109,7 +112,7 @@ public actor LiveActivities {
     /// Says that a message was shown, where the content has the message's `aps.timestamp`. It is uploaded if the server
     /// asks this installation for receipts.
     public func shown(eventKey: String, timestamp: Int) {
-        take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.date))
+        take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.now()))
     }
 
     /// Asks the system for everything anew, and tries at once what waits. An app on iOS need not call it: it happens when
@@ -127,13 +130,14 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Returns once the server has everything, or refused what is left, or cannot be reached now. For background tasks.
+    /// Returns once the server has everything, or refused what is left, or cannot be reached now; at once when the caller
+    /// is cancelled. For background tasks.
     public func flush() async {
         guard !running.isEmpty else { return }
-        await withCheckedContinuation { continuation in
-            flushes.append(continuation)
-            wake()
-        }
+        let (end, flush) = AsyncStream.makeStream(of: Void.self)
+        flushes.append(flush)
+        wake()
+        for await _ in end {}
     }
 
     /// How things stand, at once and at each change. A reader that is slow sees the newest.
@@ -168,12 +172,13 @@ public actor LiveActivities {
     private var phase: LiveActivitiesStatus.Phase {
         if let lock = recordLock ?? credentialLock { return .locked(lock) }
         if record.isGone { return .forgotten }
-        if let refusal = courier.keyRefusal { return .keyRefused(refusal.detail) }
+        if let refusal = courier.keyRefusal { return .keyRefused("\(refusal)") }
         guard condition != nil else { return .idle }
-        switch courier.next(record, at: time.now) {
+        if isUnseen { return .uploading }
+        switch courier.next(record, at: time.uptime()) {
         case .send: return courier.trouble.map { .waiting($0) } ?? .uploading
         case .wait: return .waiting(courier.trouble ?? "")
-        case .idle: return courier.rejection.map { .refused($0.detail) } ?? .upToDate
+        case .idle: return courier.rejection.map { .refused("\($0)") } ?? .upToDate
         }
     }
 
@@ -204,6 +209,7 @@ public actor LiveActivities {
             throw error
         } catch {
             recordLock = "\(error)"
+            publish()
             throw .locked("\(error)")
         }
     }

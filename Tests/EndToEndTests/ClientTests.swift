@@ -125,7 +125,7 @@ struct ClientTests {
             try await Self.putApp(stage.client)
             try await stage.client.send(.putEvent("derby", Self.draft()))
             let key = try await stage.client.send(
-                .createKey(.init(name: "app", scopes: [.device], bundleId: Stage.bundleID)))
+                .createKey(name: "app", scopes: [.device], bundleId: Stage.bundleID))
             let folder = try TemporaryFolder()
             let phone = GrandstandClient(
                 server: try #require(URL(string: stage.url)), key: key.secret,
@@ -161,8 +161,7 @@ struct ClientTests {
             #expect(shown.topics == ["team:rapid"])
             let receipts = try await phone.send(
                 .recordReceipts(
-                    of: identity,
-                    .init(sentAt: Date(), items: [.init(eventKey: "derby", timestamp: 5, shownAt: Date())])))
+                    [.init(eventKey: "derby", timestamp: 5, shownAt: Date())], of: identity, sentAt: Date()))
             #expect(receipts.recorded + receipts.ignored == 1)
             let wrong = GrandstandClient.InstallationIdentity(
                 app: Self.app, installationId: identity.installationId,
@@ -187,7 +186,7 @@ struct ClientTests {
             let client = stage.client
             try await Self.putApp(client)
             let channel = try await client.send(
-                .createChannel(in: Self.app, .init(storagePolicy: .noMessageStored, label: "by hand")))
+                .createChannel(in: Self.app, storagePolicy: .noMessageStored, label: "by hand"))
             let id = try #require(channel.id)
             #expect(try await client.send(.getChannel(id, in: Self.app, verify: true)).verified?.exists == true)
             #expect(try await client.send(.listChannels(in: Self.app, state: .active)).items.map(\.id) == [id])
@@ -214,12 +213,12 @@ struct ClientTests {
             #expect(changed.enabled == false)
             try await client.send(.deleteWebhook(hook.id))
 
-            let key = try await client.send(.createKey(.init(name: "organiser", scopes: [.organise])))
-            let next = try await client.send(.rotateKey(key.id, .init(overlapSeconds: 0)))
+            let key = try await client.send(.createKey(name: "organiser", scopes: [.organise]))
+            let next = try await client.send(.rotateKey(key.id, overlapSeconds: 0))
             #expect(try await client.send(.getKey(key.id)).replacedBy == next.id)
             try await client.send(.revokeKey(next.id))
             var names: Set<String> = []
-            for try await key in client.entries(of: { .listKeys(limit: 1, cursor: $0) }) { names.insert(key.name) }
+            for try await key in client.entries(of: .listKeys().page(limit: 1)) { names.insert(key.name) }
             #expect(names.contains("organiser"))
 
             let calendar = GrandstandClient.CalendarDraft(

@@ -32,7 +32,7 @@ struct DoctorTests {
                 ])
             #expect(report.checks.count { $0.name == "list" && $0.outcome == .ok } == 2)
             let json = try JSONDecoder().decode(JSON.self, from: Data(report.json().utf8))
-            #expect(json["healthy"] == .bool(true))
+            #expect(json["healthy"]?.bool == true)
             #expect(json["checks"]?.items.count == report.checks.count)
         }
     }

@@ -170,7 +170,3 @@ struct RehearsalTests {
         }
     }
 }
-
-extension JSON {
-    fileprivate var number: Double? { if case .number(let value) = self { value } else { nil } }
-}

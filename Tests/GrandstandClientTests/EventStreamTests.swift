@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandClient
@@ -49,9 +50,17 @@ struct EventStreamTests {
             { .problem(404, "event-not-found") },
         ])
         var updates: [GrandstandClient.EventUpdate] = []
-        let problem = await #expect(throws: ServerProblem.self) {
-            for try await update in GrandstandClient.test(transport, held).stream("derby") { updates.append(update) }
+        let connections = Mutex<[String]>([])
+        let stream = GrandstandClient.test(transport, held).stream("derby") { connection in
+            switch connection {
+            case .open: connections.withLock { $0.append("open") }
+            case .lost(let error): connections.withLock { $0.append(error is URLError ? "silence" : "refused") }
+            }
         }
+        let problem = await #expect(throws: ServerProblem.self) {
+            for try await update in stream { updates.append(update) }
+        }
+        #expect(connections.withLock { $0 } == ["open", "silence", "refused", "open", "open"])
         #expect(problem?.kind == .eventNotFound)
         #expect(updates.map(\.id) == ["a1", "a2", nil])
         guard case .snapshot(let board)? = updates.first?.content else {

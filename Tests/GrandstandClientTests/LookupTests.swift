@@ -94,6 +94,29 @@ struct LookupTests {
         }
     }
 
+    @Test(arguments: [GrandstandClient.RetryPolicy.standard, .never])
+    func `with an answer at hand nobody waits longer than four seconds, whatever the policy`(
+        policy: GrandstandClient.RetryPolicy
+    ) async throws {
+        try await Self.withCache { cache, _ in
+            let held = HeldTime()
+            let isAway = Mutex(false)
+            let transport = ScriptedTransport { request in
+                guard isAway.withLock({ $0 }) else { return .json(Self.lookup(), headers: Self.headers) }
+                held.advance(Double(request.timeout.components.seconds))
+                throw URLError(.timedOut)
+            }
+            let client = GrandstandClient.test(transport, held, retry: policy, cache: cache)
+            _ = try await client.lookup("derby", in: Self.app)
+            isAway.withLock { $0 = true }
+            held.advance(60)
+            let began = held.now
+            #expect(try await client.lookup("derby", in: Self.app).origin == .stale)
+            #expect(held.now.timeIntervalSince(began) <= 4)
+            #expect(transport.requests.count == 2)
+        }
+    }
+
     @Test func `a fresh answer, too, is not given past the event's end`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()

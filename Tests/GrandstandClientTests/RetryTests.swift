@@ -29,14 +29,16 @@ struct RetryTests {
     @Test func `a POST is the same request each time, and another call is another`() async throws {
         let transport = ScriptedTransport([{ throw URLError(.timedOut) }, { .problem(422, "unknown-field") }])
         let client = GrandstandClient.test(transport)
-        let draft = GrandstandClient.KeyDraft(name: "n", scopes: [.lookup])
-        await #expect(throws: ServerProblem.self) { try await client.send(.createKey(draft)) }
+        func createKey() -> GrandstandClient.Call<GrandstandClient.IssuedKey> {
+            .createKey(name: "n", scopes: [.lookup])
+        }
+        await #expect(throws: ServerProblem.self) { try await client.send(createKey()) }
         let keys = transport.requests.map { $0.headers["Idempotency-Key"] }
         #expect(keys.count == 2)
         #expect(keys[0] != nil && keys[0] == keys[1])
-        await #expect(throws: ServerProblem.self) { try await client.send(.createKey(draft)) }
+        await #expect(throws: ServerProblem.self) { try await client.send(createKey()) }
         #expect(transport.requests.last?.headers["Idempotency-Key"] != keys[0])
-        await #expect(throws: ServerProblem.self) { try await client.send(.createKey(draft).idempotencyKey("mine")) }
+        await #expect(throws: ServerProblem.self) { try await client.send(createKey().idempotencyKey("mine")) }
         #expect(transport.requests.last?.headers["Idempotency-Key"] == "mine")
     }
 
@@ -110,7 +112,7 @@ struct RetryTests {
         ])
         let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
         var topics: [String] = []
-        for try await topic in GrandstandClient.test(transport).entries(of: { .listTopics(in: app, cursor: $0) }) {
+        for try await topic in GrandstandClient.test(transport).entries(of: .listTopics(in: app)) {
             topics.append(topic.topic)
         }
         #expect(topics == ["a", "b", "c"])

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandLiveActivities
 internal import Testing
 
@@ -17,7 +18,7 @@ struct CourierTests {
     private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> DeviceOutcome
     {
         .refused(
-            DeviceRefusal(status: status, slug: slug, detail: slug, sequence: sequence, retryAfter: after))
+            ServerProblem(status: status, slug: slug, title: slug, sequence: sequence, retryAfter: after))
     }
 
     /// Makes the next request and settles it.
@@ -163,11 +164,11 @@ struct CourierTests {
     }
 
     @Test mutating func `receipts go a hundred at a time, and only where they are asked for`() throws {
-        record.note(ShownMessage(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
+        record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
         #expect(record.shown.isEmpty)
         try settle(.accepted(isNew: true, isSampled: true))
         for number in 0..<(DeviceRecord.mostShown + 50) {
-            record.note(ShownMessage(eventKey: "derby", timestamp: number, shownAt: .distantPast))
+            record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: number, shownAt: .distantPast))
         }
         #expect(record.shown.count == DeviceRecord.mostShown)
         #expect(record.shown.first?.timestamp == 50)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
@@ -56,7 +57,7 @@ struct StartTests {
         #expect(await app.status.waitingFor == ["derby"])
         await app.stop()
         // Killed and launched again: it is still wanted.
-        phone.server.setLookup("derby", .pending(retryAfter: 5))
+        phone.server.setLookup("derby", .refused(.device(404, "channel-pending", retryAfter: 5)))
         let again = await phone.launch()
         await again.flush()
         #expect(await again.status.waitingFor == ["derby"])
@@ -74,7 +75,7 @@ struct StartTests {
     @Test func `an app that was killed between start and report finds its card, reports it and makes no second`()
         async throws
     {
-        let phone = Phone(time: StandingTime())
+        let phone = Phone(time: .standing)
         defer { phone.discard() }
         phone.server.setLookup("derby", .unanswered("offline"))
         let killed = await phone.launch()
@@ -107,15 +108,15 @@ struct StartTests {
     }
 
     @Test(arguments: [
-        (LookupOutcome.notFound, LiveActivitiesError.noSuchEvent("derby")),
-        (.ended, .eventEnded("derby")),
+        ("event-not-found", LiveActivitiesError.noSuchEvent("derby")),
+        ("event-ended", .eventEnded("derby")),
     ])
     func `an event that is over or unknown is not waited for`(
-        outcome: LookupOutcome, error: LiveActivitiesError
+        slug: String, error: LiveActivitiesError
     ) async throws {
         let phone = Phone()
         defer { phone.discard() }
-        phone.server.setLookup("derby", outcome)
+        phone.server.setLookup("derby", .refused(.device(410, slug)))
         let app = await phone.launch()
         await #expect(throws: error) { try await app.show(Phone.match()) }
         #expect(await app.status.waitingFor.isEmpty)
@@ -137,7 +138,7 @@ struct StartTests {
 
     @Test func `where nothing can be scheduled, an activity waits for its date without a question`() async throws {
         let time = TestTime()
-        let phone = Phone(host: FakeHost { $0.schedules = false }, time: time)
+        let phone = Phone(host: FakeHost { $0.schedules = false }, time: time.time)
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found)
         let app = await phone.launch()

@@ -52,6 +52,7 @@ struct StorageTests {
             let (first, second) = (InstallationCredential.draw(), InstallationCredential.draw())
             #expect(first.secret.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil)
             #expect(first.secret != second.secret)
+            #expect(!"\(first)\(String(reflecting: first))".contains(first.secret))
             #expect(try store.keep(first, insteadOf: nil) == first)
             #expect(try store.keep(second, insteadOf: nil) == first)
             #expect(try store.keep(second, insteadOf: first) == second)

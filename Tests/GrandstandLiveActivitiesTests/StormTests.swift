@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
@@ -77,7 +78,7 @@ struct StormTests {
         case 2: return .unheard
         case 3: return .doubled
         case 4, 5: return .late(random.next(below: 5))
-        case 6: return .refused(DeviceRefusal(status: 503, slug: "store-unavailable", detail: "busy", retryAfter: 2))
+        case 6: return .refused(ServerProblem(status: 503, slug: "store-unavailable", title: "busy", retryAfter: 2))
         default: return .arrives
         }
     }

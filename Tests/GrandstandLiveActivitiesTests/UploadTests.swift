@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
@@ -37,7 +38,7 @@ struct UploadTests {
     }
 
     @Test func `what was not uploaded when the app was killed is uploaded at the next launch`() async throws {
-        let phone = Phone(time: StandingTime())
+        let phone = Phone(time: .standing)
         defer { phone.discard() }
         phone.server.setFate { _, _ in .lost }
         let killed = await phone.launch()
@@ -71,7 +72,10 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `a backup on another phone becomes an installation of its own that follows the same`() async throws {
+    @Test(arguments: [[:], ["MatchAttributes": "02"]])
+    func `a backup on another phone becomes an installation of its own, with that phone's tokens and the same topics`(
+        newToken: [String: String]
+    ) async throws {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
         defer { phone.discard() }
         let old = await phone.launch()
@@ -81,13 +85,19 @@ struct UploadTests {
         await old.stop()
         // The record comes with the backup; what the keychain keeps for one device does not.
         try FileManager.default.removeItem(at: phone.keychain)
-        phone.host.change { $0.startTokens = [:] }
+        phone.host.change {
+            $0.startTokens = newToken
+            $0.activities = [
+                ActivitySnapshot(id: "new", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
+            ]
+        }
         let app = await phone.launch()
         await app.uploaded()
         #expect(await app.status.installation != name)
         let known = try #require(await phone.known(app))
         #expect(known.facts.topics == ["team:rapid"])
-        #expect(known.facts.startTokens.isEmpty)
+        #expect(known.facts.startTokens == newToken)
+        #expect(known.activities.keys.sorted() == ["new"])
         await app.stop()
     }
 
@@ -111,7 +121,7 @@ struct UploadTests {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setFate { _, _ in
-            .refused(DeviceRefusal(status: 401, slug: "unauthenticated", detail: "This key was revoked."))
+            .refused(ServerProblem(status: 401, slug: "unauthenticated", title: "This key was revoked."))
         }
         let old = await phone.launch()
         _ = await old.wait { $0.phase == .keyRefused("This key was revoked.") }

@@ -8,15 +8,18 @@ package final class FakeHost: ActivityHost {
         var condition: HostCondition
         var readers: [AsyncStream<HostEvent>.Continuation] = []
         var isInFront = true
+        var onStart: @Sendable () -> Void = {}
         var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] = []
     }
 
     private let state: Mutex<State>
 
     package init(_ change: (inout HostCondition) -> Void = { _ in }) {
-        var condition = HostCondition(
-            systemVersion: "18.4.1", appVersion: "5.2", locale: "de-AT", timeZone: "Europe/Vienna",
-            types: ["MatchAttributes"])
+        var condition = HostCondition(systemVersion: "18.4.1")
+        condition.appVersion = "5.2"
+        condition.locale = "de-AT"
+        condition.timeZone = "Europe/Vienna"
+        condition.types = ["MatchAttributes"]
         change(&condition)
         state = Mutex(State(condition: condition))
     }
@@ -32,6 +35,9 @@ package final class FakeHost: ActivityHost {
 
     /// The app is in front, or not.
     package func setInFront(_ isInFront: Bool) { state.withLock { $0.isInFront = isInFront } }
+
+    /// What else happens whenever an activity is started.
+    package func setOnStart(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onStart = body } }
 
     package func tell(_ event: HostEvent) {
         for reader in state.withLock({ $0.readers }) { reader.yield(event) }
@@ -51,6 +57,7 @@ package final class FakeHost: ActivityHost {
         try state.withLock { state in
             guard state.isInFront else { throw StartRefusal.notInFront }
             state.starts.append((wanted, delivery, contentState))
+            state.onStart()
             let snapshot = ActivitySnapshot(
                 id: "card-\(state.starts.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
                 state: wanted.startsAt == nil ? .active : .pending)

@@ -1,4 +1,5 @@
 package import Foundation
+package import GrandstandClient
 package import GrandstandLiveActivities
 internal import Synchronization
 
@@ -10,7 +11,7 @@ package final class FakeServer: DeviceServer {
         package var sequence: Int
         package var facts: InstallationFacts
         package var activities: [String: ActivityEntry] = [:]
-        package var shown: [ShownMessage] = []
+        package var shown: [GrandstandClient.Receipt] = []
 
         package init(secret: String, sequence: Int, facts: InstallationFacts) {
             self.secret = secret
@@ -31,7 +32,7 @@ package final class FakeServer: DeviceServer {
         /// The phone gives up; it arrives after so many later requests.
         case late(Int)
         /// The server, or something before it, says no.
-        case refused(DeviceRefusal)
+        case refused(ServerProblem)
     }
 
     private struct State {
@@ -110,7 +111,7 @@ package final class FakeServer: DeviceServer {
     package func lookup(_ eventKey: String) async -> LookupOutcome {
         state.withLock { state in
             state.lookups.append(eventKey)
-            return state.answers[eventKey] ?? .notFound
+            return state.answers[eventKey] ?? .refused(.device(404, "event-not-found"))
         }
     }
 
@@ -146,6 +147,15 @@ package final class FakeServer: DeviceServer {
     }
 
     private static func refusal(_ status: Int, _ slug: String, sequence: Int? = nil) -> DeviceOutcome {
-        .refused(DeviceRefusal(status: status, slug: slug, detail: slug, sequence: sequence))
+        .refused(.device(status, slug, sequence: sequence))
+    }
+}
+
+extension ServerProblem {
+    /// A refusal that says no more than its kind.
+    package static func device(
+        _ status: Int, _ slug: String, sequence: Int? = nil, retryAfter: Int? = nil
+    ) -> ServerProblem {
+        ServerProblem(status: status, slug: slug, title: slug, sequence: sequence, retryAfter: retryAfter)
     }
 }

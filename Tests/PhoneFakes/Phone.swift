@@ -1,4 +1,5 @@
 package import Foundation
+package import GrandstandClient
 package import GrandstandLiveActivities
 
 /// A phone with a disk, a keychain and a host, on which the app is launched and killed.
@@ -6,10 +7,10 @@ package struct Phone: Sendable {
     package let folder: URL
     package let host: FakeHost
     package let server: FakeServer
-    package let time: any PhoneTime
+    package let time: ClientTime
 
     package init(
-        host: FakeHost = FakeHost(), server: FakeServer = FakeServer(), time: any PhoneTime = TestTime()
+        host: FakeHost = FakeHost(), server: FakeServer = FakeServer(), time: ClientTime = TestTime().time
     ) {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID().uuidString)")
         self.host = host

@@ -45,7 +45,8 @@ struct Gate: Sendable {
         let now = now()
         guard let key = try await keys.authenticate(secret), !key.isExpired(at: now) else {
             throw refusal(
-                "This key is not known, has expired, or was revoked. `grandstand keys create` makes one.", context, now)
+                "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
+                context, now)
         }
         return try resume(key, context, for: access)
     }

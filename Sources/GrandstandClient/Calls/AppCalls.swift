@@ -1,26 +1,22 @@
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.App> {
     /// Lists apps.
-    public static func listApps(limit: Int? = nil, cursor: String? = nil) -> Self {
-        Self("listApps", .get, "/v1/apps", [("limit", limit?.description), ("cursor", cursor)])
-    }
+    public static func listApps() -> Self { Self("listApps", .get, "/v1/apps") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.AppName> {
     /// Lists apps, for a key with the scope lookup only.
-    public static func listAppNames(limit: Int? = nil, cursor: String? = nil) -> Self {
-        Self("listApps", .get, "/v1/apps", [("limit", limit?.description), ("cursor", cursor)])
-    }
+    public static func listAppNames() -> Self { Self("listApps", .get, "/v1/apps") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.App {
     /// Registers an app or changes it.
     public static func putApp(_ bundleId: String, _ draft: GrandstandClient.AppDraft) -> Self {
-        Self("putApp", .put, "/v1/apps/\(bundleId)", body: draft.body)
+        Self("putApp", .put, "/v1/apps/\(bundleId)", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putApp(_ bundleId: String, json: RawJSON) -> Self {
-        Self("putApp", .put, "/v1/apps/\(bundleId)", body: { json.bytes })
+        Self("putApp", .put, "/v1/apps/\(bundleId)", body: json)
     }
 
     /// Shows an app, its topic, key files and learned quirks.
@@ -41,9 +37,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Quirk {
     /// Corrects what was learned of APNs.
     ///
     /// - Parameter quirk: management-path, unstored-expiration or broadcast-feature.
-    public static func putQuirk(
-        _ quirk: String, of app: GrandstandClient.AppEnvironment, _ draft: GrandstandClient.QuirkDraft
-    ) -> Self {
-        Self("putQuirk", .put, "/v1/apps/\(app)/quirks/\(quirk)", body: draft.body)
+    public static func putQuirk(_ quirk: String, of app: GrandstandClient.AppEnvironment, value: String) -> Self {
+        Self("putQuirk", .put, "/v1/apps/\(app)/quirks/\(quirk)", body: Members(["value": value]))
     }
 }

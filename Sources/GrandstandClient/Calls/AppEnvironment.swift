@@ -22,23 +22,28 @@ extension GrandstandClient {
         public var app: AppEnvironment
         /// A UUID in lower case.
         public let installationId: String
+        private let drawn: Secret
+
         /// 32 random bytes in base64url.
-        public let secret: String
+        public var secret: String { drawn.rawValue }
+
+        private enum CodingKeys: String, CodingKey {
+            case app, installationId
+            case drawn = "secret"
+        }
 
         /// An installation that is known.
         public init(app: AppEnvironment, installationId: String, secret: String) {
             self.app = app
             self.installationId = installationId
-            self.secret = secret
+            drawn = Secret(secret)
         }
 
         /// A new installation, with a secret out of the system's random numbers.
         public init(new app: AppEnvironment) {
-            var generator = SystemRandomNumberGenerator()
-            self.init(
-                app: app, installationId: UUID().uuidString.lowercased(),
-                secret: Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-                    .base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""))
+            self.app = app
+            installationId = UUID().uuidString.lowercased()
+            drawn = .draw()
         }
     }
 }

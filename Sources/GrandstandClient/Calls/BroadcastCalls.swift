@@ -1,25 +1,25 @@
 extension GrandstandClient.Call where Value == GrandstandClient.Broadcast {
     /// Accepts an update or the end of an event.
     public static func broadcast(to eventKey: String, _ draft: GrandstandClient.BroadcastDraft) -> Self {
-        Self("broadcast", .post, "/v1/events/\(eventKey)/broadcasts", body: draft.body)
+        Self("broadcast", .post, "/v1/events/\(eventKey)/broadcasts", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func broadcast(to eventKey: String, json: RawJSON) -> Self {
-        Self("broadcast", .post, "/v1/events/\(eventKey)/broadcasts", body: { json.bytes })
+        Self("broadcast", .post, "/v1/events/\(eventKey)/broadcasts", body: json)
     }
 
     /// Broadcasts to a channel without an event.
     public static func broadcastToChannel(
         _ id: String, in app: GrandstandClient.AppEnvironment, _ draft: GrandstandClient.BroadcastDraft
     ) -> Self {
-        Self("broadcastToChannel", .post, "/v1/apps/\(app)/channels/\(id)/broadcasts", body: draft.body)
+        Self("broadcastToChannel", .post, "/v1/apps/\(app)/channels/\(id)/broadcasts", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func broadcastToChannel(_ id: String, in app: GrandstandClient.AppEnvironment, json: RawJSON) -> Self
     {
-        Self("broadcastToChannel", .post, "/v1/apps/\(app)/channels/\(id)/broadcasts", body: { json.bytes })
+        Self("broadcastToChannel", .post, "/v1/apps/\(app)/channels/\(id)/broadcasts", body: json)
     }
 
     /// Shows a broadcast and its deliveries.
@@ -29,12 +29,12 @@ extension GrandstandClient.Call where Value == GrandstandClient.Broadcast {
 extension GrandstandClient.Call where Value == GrandstandClient.BroadcastBatchResult {
     /// Accepts up to 500 broadcasts in one commit, each on its own.
     public static func broadcastMany(_ items: [GrandstandClient.BroadcastItem]) -> Self {
-        Self("broadcastMany", .post, "/v1/broadcasts", body: GrandstandClient.BroadcastBatch(items: items).body)
+        Self("broadcastMany", .post, "/v1/broadcasts", body: Members(["items": items]))
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func broadcastMany(json: RawJSON) -> Self {
-        Self("broadcastMany", .post, "/v1/broadcasts", body: { json.bytes })
+        Self("broadcastMany", .post, "/v1/broadcasts", body: json)
     }
 }
 
@@ -43,24 +43,24 @@ extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandC
     ///
     /// - Parameter scheduled: only those that wait for their `sendAt`, the next one first.
     public static func listBroadcasts(
-        of eventKey: String, scheduled: Bool? = nil, limit: Int? = nil, cursor: String? = nil
+        of eventKey: String, scheduled: Bool? = nil
     ) -> Self {
         Self(
             "listBroadcasts", .get, "/v1/events/\(eventKey)/broadcasts",
-            [("limit", limit?.description), ("cursor", cursor), ("scheduled", scheduled?.description)])
+            [("scheduled", scheduled)])
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.BroadcastPreview {
     /// Says what a broadcast would come to, and sends nothing.
     public static func previewBroadcast(to eventKey: String, _ draft: GrandstandClient.BroadcastDraft) -> Self {
-        Self("previewBroadcast", .post, "/v1/events/\(eventKey)/broadcasts/preview", body: draft.body)
+        Self("previewBroadcast", .post, "/v1/events/\(eventKey)/broadcasts/preview", body: draft)
             .with("Idempotency-Key", nil)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func previewBroadcast(to eventKey: String, json: RawJSON) -> Self {
-        Self("previewBroadcast", .post, "/v1/events/\(eventKey)/broadcasts/preview", body: { json.bytes })
+        Self("previewBroadcast", .post, "/v1/events/\(eventKey)/broadcasts/preview", body: json)
             .with("Idempotency-Key", nil)
     }
 }
@@ -70,12 +70,12 @@ extension GrandstandClient.Call where Value == GrandstandClient.Push {
     public static func push(
         to app: GrandstandClient.AppEnvironment, _ draft: GrandstandClient.PushDraft
     ) -> Self {
-        Self("push", .post, "/v1/apps/\(app)/pushes", body: draft.body)
+        Self("push", .post, "/v1/apps/\(app)/pushes", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func push(to app: GrandstandClient.AppEnvironment, json: RawJSON) -> Self {
-        Self("push", .post, "/v1/apps/\(app)/pushes", body: { json.bytes })
+        Self("push", .post, "/v1/apps/\(app)/pushes", body: json)
     }
 
     /// Shows a push and what has become of it.

@@ -10,18 +10,11 @@ extension GrandstandClient {
         /// CSV, as it is.
         case csv(Data)
 
-        var body: (@Sendable () throws -> Data)? {
+        fileprivate var content: (type: String, bytes: Data)? {
             switch self {
             case .fetched: nil
-            case .ics(let data), .csv(let data): { data }
-            }
-        }
-
-        var mediaType: String? {
-            switch self {
-            case .fetched: nil
-            case .ics: "text/calendar"
-            case .csv: "text/csv"
+            case .ics(let data): ("text/calendar", data)
+            case .csv(let data): ("text/csv", data)
             }
         }
     }
@@ -29,20 +22,18 @@ extension GrandstandClient {
 
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.Calendar> {
     /// Lists calendars, in order of their names.
-    public static func listCalendars(limit: Int? = nil, cursor: String? = nil) -> Self {
-        Self("listCalendars", .get, "/v1/calendars", [("limit", limit?.description), ("cursor", cursor)])
-    }
+    public static func listCalendars() -> Self { Self("listCalendars", .get, "/v1/calendars") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Calendar {
     /// Declares a calendar; its events stay as they are until it is synced.
     public static func putCalendar(_ name: String, _ draft: GrandstandClient.CalendarDraft) -> Self {
-        Self("putCalendar", .put, "/v1/calendars/\(name)", body: draft.body)
+        Self("putCalendar", .put, "/v1/calendars/\(name)", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putCalendar(_ name: String, json: RawJSON) -> Self {
-        Self("putCalendar", .put, "/v1/calendars/\(name)", body: { json.bytes })
+        Self("putCalendar", .put, "/v1/calendars/\(name)", body: json)
     }
 
     /// Shows a calendar and how its last sync went.
@@ -56,10 +47,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.CalendarReport {
     public static func previewCalendar(
         _ name: String, _ file: GrandstandClient.CalendarFile = .fetched, cancelAll: Bool? = nil
     ) -> Self {
-        Self(
-            "previewCalendar", .post, "/v1/calendars/\(name)/preview", [("cancelAll", cancelAll?.description)],
-            body: file.body
-        ).with("Idempotency-Key", nil).with("Content-Type", file.mediaType)
+        reading(file, "previewCalendar", "/v1/calendars/\(name)/preview", cancelAll).with("Idempotency-Key", nil)
     }
 
     /// Makes the calendar's events what its file says, in one commit.
@@ -68,10 +56,14 @@ extension GrandstandClient.Call where Value == GrandstandClient.CalendarReport {
     public static func syncCalendar(
         _ name: String, _ file: GrandstandClient.CalendarFile = .fetched, cancelAll: Bool? = nil
     ) -> Self {
-        Self(
-            "syncCalendar", .post, "/v1/calendars/\(name)/sync", [("cancelAll", cancelAll?.description)],
-            body: file.body
-        ).with("Content-Type", file.mediaType)
+        reading(file, "syncCalendar", "/v1/calendars/\(name)/sync", cancelAll)
+    }
+
+    private static func reading(
+        _ file: GrandstandClient.CalendarFile, _ operationId: String, _ path: EncodedPath, _ cancelAll: Bool?
+    ) -> Self {
+        Self(operationId, .post, path, [("cancelAll", cancelAll)], bytes: { file.content?.bytes })
+            .with("Content-Type", file.content?.type)
     }
 }
 

@@ -11,7 +11,8 @@ extension GrandstandClient {
         public let path: String
         /// Parameters after the path.
         public private(set) var query: [URLQueryItem]
-        var headers: [String: String]
+        /// Not printed, as an installation's secret is among them.
+        private(set) var headers: [String: Secret]
         let body: @Sendable () throws -> Data?
         /// Statuses beside 2xx whose body is an answer.
         var answers: Set<Int> = []
@@ -31,7 +32,17 @@ extension GrandstandClient {
         /// The same call with a header field.
         func with(_ name: String, _ value: String?) -> Self {
             var call = self
-            call.headers[name] = value
+            call.headers[name] = value.map { Secret($0) }
+            return call
+        }
+
+        /// The same list from where a page ended (`Page.nextCursor`), with so many entries at most.
+        public func page<Item>(limit: Int? = nil, after cursor: String? = nil) -> Self
+        where Value == GrandstandClient.Page<Item> {
+            var call = self
+            let items = Self.items([("limit", limit), ("cursor", cursor)])
+            call.query.removeAll { old in items.contains { $0.name == old.name } }
+            call.query += items
             return call
         }
 
@@ -74,33 +85,49 @@ extension GrandstandClient {
 }
 
 extension GrandstandClient.Call {
-    typealias Query = [(name: String, value: String?)]
+    /// Parameters after the path; what is `nil` is not said.
+    typealias Query = [(name: String, value: (any CustomStringConvertible)?)]
+
+    fileprivate static func items(_ query: Query) -> [URLQueryItem] {
+        query.compactMap { item in
+            item.value.map { URLQueryItem(name: item.name, value: ($0 as? Date)?.rfc3339 ?? $0.description) }
+        }
+    }
 
     /// A call whose answer is JSON.
     init(
         _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query = [],
-        body: (@Sendable () throws -> Data)? = nil
+        body: (any Encodable & Sendable)? = nil
     ) where Value: Decodable {
-        self.init(operationId, method, path, query, body: body) { try JSONText.value(Value.self, in: $0.body) }
+        self.init(operationId, method, path, query, bytes: { try body.map { try JSONText.body($0) } })
+    }
+
+    /// A call whose body is no JSON, and whose answer is.
+    init(
+        _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query,
+        bytes: @escaping @Sendable () throws -> Data?
+    ) where Value: Decodable {
+        self.init(operationId, method, path, query, bytes: bytes) { try JSONText.value(Value.self, in: $0.body) }
     }
 
     /// A call whose answer says nothing but its status.
     init(_ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query = [])
     where Value == Void {
-        self.init(operationId, method, path, query, body: nil) { _ in }
+        self.init(operationId, method, path, query) { _ in }
     }
 
     init(
         _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query,
-        body: (@Sendable () throws -> Data)?, read: @escaping @Sendable (GrandstandClient.Answer) throws -> Value
+        bytes: @escaping @Sendable () throws -> Data? = { nil },
+        read: @escaping @Sendable (GrandstandClient.Answer) throws -> Value
     ) {
         self.operationId = operationId
         self.method = method
         self.path = path.text
-        self.query = query.compactMap { item in item.value.map { URLQueryItem(name: item.name, value: $0) } }
+        self.query = Self.items(query)
         // A repetition of this very call, after a network fault, is answered as the first was.
-        headers = method == .post ? ["Idempotency-Key": UUID().uuidString] : [:]
-        self.body = { try body?() }
+        headers = method == .post ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
+        body = bytes
         self.read = read
     }
 }
@@ -119,6 +146,11 @@ struct EncodedPath: ExpressibleByStringInterpolation {
         mutating func appendInterpolation(_ app: GrandstandClient.AppEnvironment) {
             text += "\(GrandstandClient.encoded(app.bundleId))/\(GrandstandClient.encoded(app.environment.rawValue))"
         }
+
+        mutating func appendInterpolation(_ identity: GrandstandClient.InstallationIdentity) {
+            appendInterpolation(identity.app)
+            text += "/installations/\(GrandstandClient.encoded(identity.installationId))"
+        }
     }
 
     let text: String
@@ -129,9 +161,6 @@ struct EncodedPath: ExpressibleByStringInterpolation {
 }
 
 extension Date {
-    /// As a parameter.
-    var parameter: String { rfc3339 }
-
     /// With milliseconds. The style cuts off what is beyond them, and a `Date` is a binary fraction: half a microsecond more
     /// keeps .520 s what it was.
     var rfc3339: String {
@@ -139,7 +168,24 @@ extension Date {
     }
 }
 
-extension Encodable where Self: Sendable {
-    /// As a body.
-    var body: @Sendable () throws -> Data { { try JSONText.body(self) } }
+/// The members of a small body. What is `nil` is not said.
+struct Members: Encodable, Sendable {
+    private let members: [(name: String, value: (any Encodable & Sendable)?)]
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(_ members: KeyValuePairs<String, (any Encodable & Sendable)?>) {
+        self.members = members.map { (name: $0.key, value: $0.value) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for case (let name, let value?) in members { try container.encode(value, forKey: Name(stringValue: name)) }
+    }
 }

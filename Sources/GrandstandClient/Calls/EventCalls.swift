@@ -3,12 +3,12 @@ public import Foundation
 extension GrandstandClient.Call where Value == GrandstandClient.Event {
     /// Declares an event; the server makes its channels so.
     public static func putEvent(_ key: String, _ draft: GrandstandClient.EventDraft) -> Self {
-        Self("putEvent", .put, "/v1/events/\(key)", body: draft.body)
+        Self("putEvent", .put, "/v1/events/\(key)", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putEvent(_ key: String, json: RawJSON) -> Self {
-        Self("putEvent", .put, "/v1/events/\(key)", body: { json.bytes })
+        Self("putEvent", .put, "/v1/events/\(key)", body: json)
     }
 
     /// Shows an event and the channel of each audience.
@@ -18,7 +18,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Event {
     ///
     /// - Parameter patch: a JSON Merge Patch (RFC 7396); `null` takes a member away.
     public static func patchEvent(_ key: String, _ patch: RawJSON) -> Self {
-        Self("patchEvent", .patch, "/v1/events/\(key)", body: { patch.bytes })
+        Self("patchEvent", .patch, "/v1/events/\(key)", body: patch)
             .with("Content-Type", "application/merge-patch+json")
     }
 }
@@ -29,29 +29,31 @@ extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandC
     /// - Parameter overdue: only events that hold a channel they should not need any more.
     public static func listEvents(
         state: GrandstandClient.EventState? = nil, kind: String? = nil, bundleId: String? = nil, from: Date? = nil,
-        to: Date? = nil, overdue: Bool? = nil, limit: Int? = nil, cursor: String? = nil
+        to: Date? = nil, overdue: Bool? = nil
     ) -> Self {
         Self(
             "listEvents", .get, "/v1/events",
             [
-                ("limit", limit?.description), ("cursor", cursor), ("state", state?.rawValue), ("kind", kind),
-                ("bundleId", bundleId), ("from", from?.parameter), ("to", to?.parameter),
-                ("overdue", overdue?.description),
+                ("state", state), ("kind", kind),
+                ("bundleId", bundleId), ("from", from), ("to", to),
+                ("overdue", overdue),
             ])
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.ReopenedEvent {
     /// Takes an event's end or cancellation back.
-    public static func reopenEvent(_ key: String, _ order: GrandstandClient.ReopenOrder = .init()) -> Self {
-        Self("reopenEvent", .post, "/v1/events/\(key)/reopen", body: order.body)
+    ///
+    /// - Parameter audiences: those that are opened again; all of them without any.
+    public static func reopenEvent(_ key: String, audiences: [GrandstandClient.AudienceSelector]? = nil) -> Self {
+        Self("reopenEvent", .post, "/v1/events/\(key)/reopen", body: Members(["audiences": audiences]))
     }
 }
 
 extension GrandstandClient.Call where Value == Void {
     /// Cancels an event and retires its channels; with `end` after a last end to all who can be reached.
     public static func cancelEvent(_ key: String, end: Bool? = nil) -> Self {
-        Self("cancelEvent", .delete, "/v1/events/\(key)", [("end", end?.description)])
+        Self("cancelEvent", .delete, "/v1/events/\(key)", [("end", end)])
     }
 
     /// What becomes of an event's broadcasts; `GrandstandClient.stream` reads it.

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension GrandstandClient.Call {
     fileprivate func by(_ identity: GrandstandClient.InstallationIdentity) -> Self {
         with("Grandstand-Installation-Secret", identity.secret)
@@ -9,18 +11,12 @@ extension GrandstandClient.Call where Value == GrandstandClient.Registered {
     public static func putInstallation(
         _ identity: GrandstandClient.InstallationIdentity, _ draft: GrandstandClient.InstallationDraft
     ) -> Self {
-        Self(
-            "putInstallation", .put, "/v1/apps/\(identity.app)/installations/\(identity.installationId)",
-            body: draft.body
-        ).by(identity)
+        Self("putInstallation", .put, "/v1/apps/\(identity)", body: draft).by(identity)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putInstallation(_ identity: GrandstandClient.InstallationIdentity, json: RawJSON) -> Self {
-        Self(
-            "putInstallation", .put, "/v1/apps/\(identity.app)/installations/\(identity.installationId)",
-            body: { json.bytes }
-        ).by(identity)
+        Self("putInstallation", .put, "/v1/apps/\(identity)", body: json).by(identity)
     }
 
     /// Reports an activity, confirms its start, brings or replaces its update token.
@@ -28,56 +24,51 @@ extension GrandstandClient.Call where Value == GrandstandClient.Registered {
         _ activityId: String, of identity: GrandstandClient.InstallationIdentity,
         _ draft: GrandstandClient.ActivityDraft
     ) -> Self {
-        Self(
-            "putActivity", .put,
-            "/v1/apps/\(identity.app)/installations/\(identity.installationId)/activities/\(activityId)",
-            body: draft.body
-        ).by(identity)
+        Self("putActivity", .put, "/v1/apps/\(identity)/activities/\(activityId)", body: draft).by(identity)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putActivity(
         _ activityId: String, of identity: GrandstandClient.InstallationIdentity, json: RawJSON
     ) -> Self {
-        Self(
-            "putActivity", .put,
-            "/v1/apps/\(identity.app)/installations/\(identity.installationId)/activities/\(activityId)",
-            body: { json.bytes }
-        ).by(identity)
+        Self("putActivity", .put, "/v1/apps/\(identity)/activities/\(activityId)", body: json).by(identity)
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Installation {
     /// Shows an installation to its own app.
     public static func getInstallation(_ identity: GrandstandClient.InstallationIdentity) -> Self {
-        Self("getInstallation", .get, "/v1/apps/\(identity.app)/installations/\(identity.installationId)").by(identity)
+        Self("getInstallation", .get, "/v1/apps/\(identity)").by(identity)
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.RecordedReceipts {
     /// Says what an installation of the sample showed, and when.
+    ///
+    /// - Parameters:
+    ///   - receipts: 1 to 100.
+    ///   - sentAt: the app's clock as it sends this.
     public static func recordReceipts(
-        of identity: GrandstandClient.InstallationIdentity, _ batch: GrandstandClient.ReceiptBatch
+        _ receipts: [GrandstandClient.Receipt], of identity: GrandstandClient.InstallationIdentity,
+        sentAt: Date? = nil
     ) -> Self {
         Self(
-            "recordReceipts", .post, "/v1/apps/\(identity.app)/installations/\(identity.installationId)/receipts",
-            body: batch.body
+            "recordReceipts", .post, "/v1/apps/\(identity)/receipts",
+            body: Members(["sentAt": sentAt, "items": receipts])
         ).with("Idempotency-Key", nil).by(identity)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func recordReceipts(of identity: GrandstandClient.InstallationIdentity, json: RawJSON) -> Self {
-        Self(
-            "recordReceipts", .post, "/v1/apps/\(identity.app)/installations/\(identity.installationId)/receipts",
-            body: { json.bytes }
-        ).with("Idempotency-Key", nil).by(identity)
+        Self("recordReceipts", .post, "/v1/apps/\(identity)/receipts", body: json).with("Idempotency-Key", nil).by(
+            identity)
     }
 }
 
 extension GrandstandClient.Call where Value == Void {
     /// Forgets everything of an installation, at once and for good.
     public static func forgetInstallation(_ identity: GrandstandClient.InstallationIdentity) -> Self {
-        Self("forgetInstallation", .delete, "/v1/apps/\(identity.app)/installations/\(identity.installationId)")
+        Self("forgetInstallation", .delete, "/v1/apps/\(identity)")
             .by(identity)
     }
 
@@ -85,10 +76,7 @@ extension GrandstandClient.Call where Value == Void {
     public static func forgetActivity(
         _ activityId: String, of identity: GrandstandClient.InstallationIdentity
     ) -> Self {
-        Self(
-            "forgetActivity", .delete,
-            "/v1/apps/\(identity.app)/installations/\(identity.installationId)/activities/\(activityId)"
-        ).by(identity)
+        Self("forgetActivity", .delete, "/v1/apps/\(identity)/activities/\(activityId)").by(identity)
     }
 }
 

@@ -15,14 +15,11 @@ extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandC
     /// The events that an app may offer to follow, by their beginning.
     public static func lookupList(
         in app: GrandstandClient.AppEnvironment, topic: String? = nil, from: Date? = nil, to: Date? = nil,
-        state: GrandstandClient.EventState? = nil, variant: String? = nil, limit: Int? = nil, cursor: String? = nil
+        state: GrandstandClient.EventState? = nil, variant: String? = nil
     ) -> Self {
         Self(
             "lookupList", .get, "/v1/lookup/\(app)",
-            [
-                ("topic", topic), ("from", from?.parameter), ("to", to?.parameter), ("state", state?.rawValue),
-                ("variant", variant), ("limit", limit?.description), ("cursor", cursor),
-            ])
+            [("topic", topic), ("from", from), ("to", to), ("state", state), ("variant", variant)])
     }
 }
 
@@ -33,7 +30,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.LookupBatchAnswe
     ) -> Self {
         Self(
             "lookupMany", .post, "/v1/lookup/\(app)", [("variant", variant)],
-            body: GrandstandClient.LookupBatch(eventKeys: keys).body
+            body: Members(["eventKeys": keys])
         ).with("Idempotency-Key", nil)
     }
 }

@@ -20,6 +20,6 @@ extension GrandstandClient.Call where Value == String {
     public static func contract() -> Self { text("contract", "/openapi.yaml") }
 
     private static func text(_ operationId: String, _ path: EncodedPath) -> Self {
-        Self(operationId, .get, path, [], body: nil) { String(decoding: $0.body, as: UTF8.self) }
+        Self(operationId, .get, path, []) { String(decoding: $0.body, as: UTF8.self) }
     }
 }

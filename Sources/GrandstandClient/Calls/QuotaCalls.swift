@@ -2,9 +2,7 @@ public import Foundation
 
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.Quota> {
     /// How much of each app's limit is taken.
-    public static func listQuotas(limit: Int? = nil, cursor: String? = nil) -> Self {
-        Self("listQuotas", .get, "/v1/quotas", [("limit", limit?.description), ("cursor", cursor)])
-    }
+    public static func listQuotas() -> Self { Self("listQuotas", .get, "/v1/quotas") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.QuotaHistory {
@@ -17,19 +15,27 @@ extension GrandstandClient.Call where Value == GrandstandClient.QuotaHistory {
     ) -> Self {
         Self(
             "listQuotaHistory", .get, "/v1/quotas/history",
-            [
-                ("bundleId", bundleId), ("environment", environment?.rawValue), ("from", from?.parameter),
-                ("to", to?.parameter), ("step", step),
-            ])
+            [("bundleId", bundleId), ("environment", environment), ("from", from), ("to", to), ("step", step)])
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Reconciliation {
     /// Compares Apple's list with the ledger, and acts on it when told to.
+    ///
+    /// - Parameters:
+    ///   - apply: act on what was found.
+    ///   - adopt: take over channels the ledger does not know.
+    ///   - deleteUnmanaged: delete channels the ledger does not know, within grace time and budget.
+    ///   - recreate: replace missing channels even when all are gone.
     public static func reconcile(
-        _ app: GrandstandClient.AppEnvironment, _ draft: GrandstandClient.ReconciliationDraft = .init()
+        _ app: GrandstandClient.AppEnvironment, apply: Bool? = nil, adopt: Bool? = nil, deleteUnmanaged: Bool? = nil,
+        recreate: Bool? = nil
     ) -> Self {
-        Self("reconcile", .post, "/v1/apps/\(app)/reconciliations", body: draft.body)
+        Self(
+            "reconcile", .post, "/v1/apps/\(app)/reconciliations",
+            body: Members([
+                "apply": apply, "adopt": adopt, "deleteUnmanaged": deleteUnmanaged, "recreate": recreate,
+            ]))
     }
 
     /// Shows a report.
@@ -41,11 +47,9 @@ extension GrandstandClient.Call where Value == GrandstandClient.Reconciliation {
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.Reconciliation> {
     /// Lists reports, the newest first.
     public static func listReconciliations(
-        of app: GrandstandClient.AppEnvironment, limit: Int? = nil, cursor: String? = nil
+        of app: GrandstandClient.AppEnvironment
     ) -> Self {
-        Self(
-            "listReconciliations", .get, "/v1/apps/\(app)/reconciliations",
-            [("limit", limit?.description), ("cursor", cursor)])
+        Self("listReconciliations", .get, "/v1/apps/\(app)/reconciliations")
     }
 }
 
@@ -53,13 +57,9 @@ extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandC
     /// Who did what, the newest first.
     public static func listAuditLog(
         actor: String? = nil, action: String? = nil, bundleId: String? = nil, from: Date? = nil, to: Date? = nil,
-        limit: Int? = nil, cursor: String? = nil
     ) -> Self {
         Self(
             "listAuditLog", .get, "/v1/audit-log",
-            [
-                ("limit", limit?.description), ("cursor", cursor), ("actor", actor), ("action", action),
-                ("bundleId", bundleId), ("from", from?.parameter), ("to", to?.parameter),
-            ])
+            [("actor", actor), ("action", action), ("bundleId", bundleId), ("from", from), ("to", to)])
     }
 }

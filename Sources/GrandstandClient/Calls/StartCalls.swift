@@ -1,7 +1,7 @@
 extension GrandstandClient.Call where Value == GrandstandClient.StartReport {
     /// Starts the event's Live Activity for everyone who follows, now instead of at its time; with `dryRun` only counts.
-    public static func startEvent(_ key: String, _ order: GrandstandClient.StartOrder = .init()) -> Self {
-        Self("startEvent", .post, "/v1/events/\(key)/starts", body: order.body)
+    public static func startEvent(_ key: String, dryRun: Bool? = nil) -> Self {
+        Self("startEvent", .post, "/v1/events/\(key)/starts", body: Members(["dryRun": dryRun]))
     }
 
     /// What has become of the event's start.
@@ -16,8 +16,8 @@ extension GrandstandClient.Call where Value == Void {
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.FollowedTopic> {
     /// Lists what installations follow, the most followed first.
     public static func listTopics(
-        in app: GrandstandClient.AppEnvironment, limit: Int? = nil, cursor: String? = nil
+        in app: GrandstandClient.AppEnvironment
     ) -> Self {
-        Self("listTopics", .get, "/v1/apps/\(app)/topics", [("limit", limit?.description), ("cursor", cursor)])
+        Self("listTopics", .get, "/v1/apps/\(app)/topics")
     }
 }

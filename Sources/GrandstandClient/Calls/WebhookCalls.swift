@@ -1,22 +1,20 @@
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedWebhook {
     /// Makes a webhook; its secret is in this answer only.
     public static func createWebhook(_ draft: GrandstandClient.WebhookDraft) -> Self {
-        Self("createWebhook", .post, "/v1/webhooks", body: draft.body)
+        Self("createWebhook", .post, "/v1/webhooks", body: draft)
     }
 
     /// Makes another secret; the one before signs too until the overlap is over.
-    public static func rotateWebhookSecret(
-        _ id: String, _ rotation: GrandstandClient.WebhookRotation = .init()
-    ) -> Self {
-        Self("rotateWebhookSecret", .post, "/v1/webhooks/\(id)/secret", body: rotation.body)
+    public static func rotateWebhookSecret(_ id: String, overlapSeconds: Int? = nil) -> Self {
+        Self(
+            "rotateWebhookSecret", .post, "/v1/webhooks/\(id)/secret", body: Members(["overlapSeconds": overlapSeconds])
+        )
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandClient.Webhook> {
     /// Lists the webhooks the key may hear of.
-    public static func listWebhooks(limit: Int? = nil, cursor: String? = nil) -> Self {
-        Self("listWebhooks", .get, "/v1/webhooks", [("limit", limit?.description), ("cursor", cursor)])
-    }
+    public static func listWebhooks() -> Self { Self("listWebhooks", .get, "/v1/webhooks") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Webhook {
@@ -25,12 +23,12 @@ extension GrandstandClient.Call where Value == GrandstandClient.Webhook {
 
     /// Replaces what was said of a webhook; its secret stays.
     public static func putWebhook(_ id: String, _ draft: GrandstandClient.WebhookDraft) -> Self {
-        Self("putWebhook", .put, "/v1/webhooks/\(id)", body: draft.body)
+        Self("putWebhook", .put, "/v1/webhooks/\(id)", body: draft)
     }
 
     /// The same with a body as it is, for what this version's types do not say.
     public static func putWebhook(_ id: String, json: RawJSON) -> Self {
-        Self("putWebhook", .put, "/v1/webhooks/\(id)", body: { json.bytes })
+        Self("putWebhook", .put, "/v1/webhooks/\(id)", body: json)
     }
 }
 
@@ -53,14 +51,11 @@ extension GrandstandClient.Call where Value == GrandstandClient.Page<GrandstandC
     /// Lists what was posted, the newest first.
     public static func listWebhookDeliveries(
         of id: String, state: GrandstandClient.WebhookDeliveryState? = nil,
-        topic: GrandstandClient.WebhookMessageType? = nil, limit: Int? = nil, cursor: String? = nil
+        topic: GrandstandClient.WebhookMessageType? = nil
     ) -> Self {
         Self(
             "listWebhookDeliveries", .get, "/v1/webhooks/\(id)/deliveries",
-            [
-                ("limit", limit?.description), ("cursor", cursor), ("state", state?.rawValue),
-                ("topic", topic?.rawValue),
-            ])
+            [("state", state), ("topic", topic)])
     }
 }
 

@@ -1,5 +1,5 @@
-/// Any JSON, for encoders and decoders that know nothing of raw bytes.
-enum JSONTree: Codable {
+/// Any JSON, for encoders and decoders that know nothing of raw bytes, and for tests.
+package enum JSONTree: Codable, Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -8,7 +8,7 @@ enum JSONTree: Codable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -27,7 +27,7 @@ enum JSONTree: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

@@ -37,9 +37,6 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Bytes that were read as JSON before.
-    init(verbatim bytes: Data) { self.bytes = bytes }
-
     /// The value it is.
     ///
     /// - Parameter decoder: as the encoder of whoever wrote it.

@@ -30,9 +30,6 @@ public struct AnswerCache: Sendable {
             folder: (caches ?? FileManager.default.temporaryDirectory).appending(path: "dev.grandstand.lookups"))
     }
 
-    /// Forgets everything.
-    public func clear() { try? FileManager.default.removeItem(at: folder) }
-
     package func answer(to address: String) -> CachedAnswer? {
         guard let data = try? Data(contentsOf: file(address)) else { return nil }
         guard let answer = try? JSONDecoder().decode(CachedAnswer.self, from: data) else {

@@ -41,7 +41,8 @@ extension GrandstandClient {
         variant: String? = nil, limit: Int? = nil, cursor: String? = nil
     ) async throws -> Found<Page<Followable>> {
         let call = Call<Page<Followable>>.lookupList(
-            in: app, topic: topic, from: from, to: to, state: state, variant: variant, limit: limit, cursor: cursor)
+            in: app, topic: topic, from: from, to: to, state: state, variant: variant
+        ).page(limit: limit, after: cursor)
         return try await find(call) { page, now in
             Page(items: page.items.filter { $0.endsAt.map { $0 > now } ?? true }, nextCursor: page.nextCursor)
         }
@@ -63,9 +64,6 @@ extension GrandstandClient {
         return all
     }
 
-    /// With an answer at hand nobody waits longer than this for a server that does not answer.
-    private static let impatient = RetryPolicy(attempts: 2, firstWait: .milliseconds(200), deadline: .seconds(4))
-
     /// Answers from the cache where that is allowed, else asks the server, with the tag of what is kept.
     ///
     /// - Parameter usable: what of a kept answer may be given at this time; `nil`: nothing.
@@ -74,7 +72,7 @@ extension GrandstandClient {
     ) async throws -> Found<Value> {
         var request = try request(call)
         // What one key was told is not another's to read.
-        let address = "\(request.url.absoluteString) \(key.map(FNV1a.name) ?? "")"
+        let address = "\(request.url.absoluteString) \(key.map { FNV1a.name(of: $0.rawValue) } ?? "")"
         let kept = cache?.answer(to: address)
         let now = time.now()
         let value = try? kept.map { try call.read(Answer(status: 200, headers: [:], body: $0.body)) }
@@ -88,7 +86,7 @@ extension GrandstandClient {
         }
         let answer: Answer
         do {
-            let policy = fallback == nil || retry == .never ? retry : Self.impatient
+            let policy = fallback == nil ? retry : retry.impatient
             answer = try await exchange(request, as: policy) { call.isAnswer($0) || $0.status == 304 }
         } catch let error as URLError {
             guard let fallback else { throw error }

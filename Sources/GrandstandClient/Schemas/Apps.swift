@@ -110,17 +110,6 @@ extension GrandstandClient {
         public var name: String
     }
 
-    /// Corrects what was learned of APNs.
-    public struct QuirkDraft: Sendable, Hashable, Codable {
-        /// What is so.
-        public var value: String
-
-        /// What is left out is not said.
-        public init(value: String) {
-            self.value = value
-        }
-    }
-
     /// What was learned of APNs.
     public struct Quirk: Sendable, Hashable, Codable {
         /// APNs' environment.

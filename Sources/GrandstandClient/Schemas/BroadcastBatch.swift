@@ -1,40 +1,11 @@
 extension GrandstandClient {
-    /// Up to 500 broadcasts, accepted in one commit, each on its own.
-    public struct BroadcastBatch: Sendable, Hashable, Codable {
-        /// The broadcasts.
-        public var items: [BroadcastItem]
-
-        /// A batch of these.
-        public init(items: [BroadcastItem]) { self.items = items }
-    }
-
     /// A broadcast of a batch: a draft, and the event it goes to.
-    public struct BroadcastItem: Sendable, Hashable, Codable {
-        /// The organiser's name for the event.
+    public typealias BroadcastItem = Joined<EventName, BroadcastDraft>
+
+    /// Which event.
+    public struct EventName: Sendable, Hashable, Codable {
+        /// The organiser's name for it.
         public var eventKey: String
-        /// What is sent.
-        public var draft: BroadcastDraft
-
-        /// The draft for this event.
-        public init(eventKey: String, _ draft: BroadcastDraft) {
-            self.eventKey = eventKey
-            self.draft = draft
-        }
-
-        private enum CodingKeys: CodingKey { case eventKey }
-
-        /// Reads it as the API writes it.
-        public init(from decoder: any Decoder) throws {
-            eventKey = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .eventKey)
-            draft = try BroadcastDraft(from: decoder)
-        }
-
-        /// Writes it as the API reads it.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(eventKey, forKey: .eventKey)
-            try draft.encode(to: encoder)
-        }
     }
 
     /// What became of each broadcast of a batch, in order.
@@ -69,5 +40,12 @@ extension GrandstandClient {
                 try container.encode(problem, forKey: .problem)
             }
         }
+    }
+}
+
+extension GrandstandClient.BroadcastItem {
+    /// The draft for this event.
+    public init(eventKey: String, _ draft: GrandstandClient.BroadcastDraft) {
+        self.init(.init(eventKey: eventKey), draft)
     }
 }

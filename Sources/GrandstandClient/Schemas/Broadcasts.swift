@@ -96,7 +96,10 @@ extension GrandstandClient {
     }
 
     /// What has become of a broadcast for one audience.
-    public struct Delivery: Sendable, Hashable, Codable {
+    public typealias Delivery = Joined<PushDelivery, DeliveryTarget>
+
+    /// Whom a delivery goes to, and what that makes of it.
+    public struct DeliveryTarget: Sendable, Hashable, Codable {
         /// tokens: activities of the audience that have a token and no channel, told apart by counts; while there are
         /// any, or the audience is reached by tokens only. rejected with PayloadTooLarge: it was scheduled before
         /// they came, and no token takes so much.
@@ -111,26 +114,6 @@ extension GrandstandClient {
         public var variant: String?
         /// Apple's ID of the channel, as it is.
         public var channelId: String?
-        /// How far it has come.
-        public var state: DeliveryState
-        /// Requests to APNs.
-        public var attempts: Int
-        /// 1, 5 or 10.
-        public var priority: Int
-        /// The header apns-expiration itself, in seconds since 1970; 0 is "now or never".
-        public var apnsExpiration: Int
-        /// aps.timestamp of the message.
-        public var timestamp: Int?
-        /// The apns-request-id of the last attempt.
-        public var apnsRequestId: String?
-        /// Apple's apns-unique-id.
-        public var apnsUniqueId: String?
-        /// Why, in a word of Apple's or of the server's.
-        public var reason: String?
-        /// When it is tried again.
-        public var nextAttemptAt: Date?
-        /// When nothing more was to be done.
-        public var settledAt: Date?
         /// From its acceptance, or its sendAt, to Apple's answer that settled it; of tokens: to the last one. Absent
         /// where Apple said nothing.
         public var answerMilliseconds: Int?

@@ -63,41 +63,12 @@ extension GrandstandClient {
     }
 
     /// A calendar, as it was declared, and what became of it.
-    public struct Calendar: Sendable, Hashable, Codable {
+    public typealias Calendar = Joined<CalendarDraft, CalendarStanding>
+
+    /// What became of a calendar.
+    public struct CalendarStanding: Sendable, Hashable, Codable {
         /// Its name.
         public var calendar: String
-        /// How its file is written.
-        public var format: CalendarFormat
-        /// Where the file is fetched: under the rules of webhooks (GRANDSTAND_WEBHOOK_NETWORKS,
-        /// GRANDSTAND_WEBHOOK_HTTP, GRANDSTAND_WEBHOOK_TIMEOUT).
-        public var url: String?
-        /// Seconds between two times that the server fetches and syncs it by itself.
-        public var refreshEvery: Int?
-        /// Of times that say none, such as Europe/Vienna; without it X-WR-TIMEZONE of the file, or UTC.
-        public var timeZone: String?
-        /// A template with a name in it: {uid}, {home}, {away} or any column or property. An entry that was synced
-        /// keeps its event's key.
-        public var eventKey: String
-        /// A template; {summary} without it.
-        public var name: String?
-        /// A word for filtering, e.g. football.
-        public var kind: String?
-        /// Templates.
-        public var topics: [String]?
-        /// Which column (CSV), property (iCalendar) or template each name is from.
-        public var columns: [String: String?]?
-        /// How dates of a CSV file are written; ISO 8601 is read whatever it says.
-        public var datePattern: DatePattern?
-        /// Seconds an event takes whose end the file does not say.
-        public var defaultDuration: Int?
-        /// As of an event.
-        public var channelsOpenBefore: Int?
-        /// As of an event.
-        public var audiences: [Audience]
-        /// As of an event; its texts are templates.
-        public var start: StartDraft?
-        /// As of an event.
-        public var defaults: EventDefaults?
         /// How the last sync went.
         public var lastSync: CalendarSync?
         /// When the server fetches it by itself.

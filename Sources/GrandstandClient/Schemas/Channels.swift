@@ -1,40 +1,6 @@
 public import Foundation
 
 extension GrandstandClient {
-    /// What makes a channel by hand.
-    public struct ChannelDraft: Sendable, Hashable, Codable {
-        /// Whether APNs stores the newest message for phones that are offline.
-        public var storagePolicy: StoragePolicy
-        /// What people know it by.
-        public var label: String?
-
-        /// What is left out is not said.
-        public init(storagePolicy: StoragePolicy, label: String? = nil) {
-            self.storagePolicy = storagePolicy
-            self.label = label
-        }
-    }
-
-    /// What takes over a channel made elsewhere.
-    public struct ChannelImport: Sendable, Hashable, Codable {
-        /// Apple's ID of the channel, as it is.
-        public var channelId: String
-        /// What people know it by.
-        public var label: String?
-        /// The organiser's name for the event.
-        public var eventKey: String?
-        /// With eventKey only: of the audience that it is for; without it the one without a variant.
-        public var variant: String?
-
-        /// What is left out is not said.
-        public init(channelId: String, label: String? = nil, eventKey: String? = nil, variant: String? = nil) {
-            self.channelId = channelId
-            self.label = label
-            self.eventKey = eventKey
-            self.variant = variant
-        }
-    }
-
     /// A channel at Apple.
     public struct Channel: Sendable, Hashable, Codable {
         /// The server's ID of it.

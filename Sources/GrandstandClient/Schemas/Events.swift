@@ -95,7 +95,7 @@ extension GrandstandClient {
         /// What people follow to get its start.
         public var topics: [String]
         /// The push that starts its Live Activity.
-        public var start: Start?
+        public var start: StartDraft?
         /// What its messages have that say nothing themselves.
         public var defaults: EventDefaults?
         /// When it was made.

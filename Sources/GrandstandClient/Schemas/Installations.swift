@@ -60,13 +60,6 @@ extension GrandstandClient {
         public var receipts: Double
         /// Whether this one is.
         public var sampled: Bool
-
-        /// What is left out is not said.
-        public init(installationId: String, receipts: Double, sampled: Bool) {
-            self.installationId = installationId
-            self.receipts = receipts
-            self.sampled = sampled
-        }
     }
 
     /// An installation as the server knows it.
@@ -135,19 +128,12 @@ extension GrandstandClient {
         }
     }
 
-    /// A Live Activity that an installation reported.
-    public struct Activity: Sendable, Hashable, Codable {
+    /// A Live Activity that an installation reported; of its token there are the last six digits.
+    public typealias Activity = Joined<ActivityDraft, ActivityName>
+
+    /// Which activity.
+    public struct ActivityName: Sendable, Hashable, Codable {
         /// ActivityKit's ID of it.
         public var activityId: String
-        /// The organiser's name for the event.
-        public var eventKey: String
-        /// The name of the type of its attributes.
-        public var attributesType: String
-        /// How far it has come.
-        public var state: ActivityState
-        /// Its last six digits.
-        public var updateToken: String?
-        /// Apple's ID of the channel, as it is.
-        public var channelId: String?
     }
 }

@@ -1,4 +1,5 @@
-/// A word out of a set that may grow: a newer server's word is kept as it is. `default` in a switch is for those.
+/// A word out of a set that may grow. Any word is taken, so that a newer server's is kept as it is; `default` in a switch is
+/// for those.
 public protocol OpenEnumeration: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
 where RawValue == String {
     /// Any word.

@@ -1,30 +1,13 @@
 public import Foundation
 
 extension GrandstandClient {
-    /// A push to one token, for teams that keep their tokens themselves.
-    public struct PushDraft: Sendable, Hashable, Codable {
+    /// A push to one token, for teams that keep their tokens themselves: a message without audiences and variants.
+    public typealias PushDraft = Joined<PushTarget, BroadcastDraft>
+
+    /// Which token a push goes to, and what a start needs besides.
+    public struct PushTarget: Sendable, Hashable, Codable {
         /// An update token, or for start a push-to-start token.
         public var token: String
-        /// An update or the end; of a push also a start.
-        public var event: MessageKind
-        /// Reaches the app byte for byte; required for start and update.
-        public var contentState: RawJSON?
-        /// 1, 5 or 10.
-        public var priority: Int?
-        /// Seconds after which it is not worth sending any more.
-        public var expiresIn: Int?
-        /// The header apns-expiration itself, in seconds since 1970; 0 is "now or never".
-        public var apnsExpiration: Int?
-        /// When its content is out of date.
-        public var staleDate: Date?
-        /// Only with end, as of a broadcast.
-        public var dismissalDate: Date?
-        /// Which of several activities goes first.
-        public var relevanceScore: Double?
-        /// Required for start.
-        public var alert: Alert?
-        /// When it is sent, if not at once.
-        public var sendAt: Date?
         /// Of a start, and required for it.
         public var attributesType: String?
         /// Of a start, and required for it; byte for byte.
@@ -35,30 +18,6 @@ extension GrandstandClient {
         /// Of a start: the activity gets a token; not together with inputPushChannel. Systems before 18 start nothing
         /// with it.
         public var inputPushToken: Bool?
-
-        /// What is left out is not said.
-        public init(
-            token: String, event: MessageKind, contentState: RawJSON? = nil, priority: Int? = nil,
-            expiresIn: Int? = nil, apnsExpiration: Int? = nil, staleDate: Date? = nil, dismissalDate: Date? = nil,
-            relevanceScore: Double? = nil, alert: Alert? = nil, sendAt: Date? = nil, attributesType: String? = nil,
-            attributes: RawJSON? = nil, inputPushChannel: String? = nil, inputPushToken: Bool? = nil
-        ) {
-            self.token = token
-            self.event = event
-            self.contentState = contentState
-            self.priority = priority
-            self.expiresIn = expiresIn
-            self.apnsExpiration = apnsExpiration
-            self.staleDate = staleDate
-            self.dismissalDate = dismissalDate
-            self.relevanceScore = relevanceScore
-            self.alert = alert
-            self.sendAt = sendAt
-            self.attributesType = attributesType
-            self.attributes = attributes
-            self.inputPushChannel = inputPushChannel
-            self.inputPushToken = inputPushToken
-        }
     }
 
     /// A single push.
@@ -87,7 +46,7 @@ extension GrandstandClient {
         public var warnings: [String]
     }
 
-    /// What has become of a single push.
+    /// What has become of a push, or of a broadcast for one audience.
     public struct PushDelivery: Sendable, Hashable, Codable {
         /// How far it has come.
         public var state: DeliveryState
@@ -109,5 +68,18 @@ extension GrandstandClient {
         public var nextAttemptAt: Date?
         /// When nothing more was to be done.
         public var settledAt: Date?
+    }
+}
+
+extension GrandstandClient.PushDraft {
+    /// A message to a token; a start needs the attributes, too.
+    public init(
+        token: String, _ message: GrandstandClient.BroadcastDraft, attributesType: String? = nil,
+        attributes: RawJSON? = nil, inputPushChannel: String? = nil, inputPushToken: Bool? = nil
+    ) {
+        self.init(
+            .init(
+                token: token, attributesType: attributesType, attributes: attributes,
+                inputPushChannel: inputPushChannel, inputPushToken: inputPushToken), message)
     }
 }

@@ -1,20 +1,6 @@
 public import Foundation
 
 extension GrandstandClient {
-    /// Receipts of one installation, 1 to 100.
-    public struct ReceiptBatch: Sendable, Hashable, Codable {
-        /// The app's clock as it sends this.
-        public var sentAt: Date?
-        /// The receipts.
-        public var items: [Receipt]
-
-        /// What is left out is not said.
-        public init(sentAt: Date? = nil, items: [Receipt]) {
-            self.sentAt = sentAt
-            self.items = items
-        }
-    }
-
     /// When an installation showed a message.
     public struct Receipt: Sendable, Hashable, Codable {
         /// The organiser's name for the event.

@@ -1,28 +1,6 @@
 public import Foundation
 
 extension GrandstandClient {
-    /// What a reconciliation may do; without `apply` it only reports.
-    public struct ReconciliationDraft: Sendable, Hashable, Codable {
-        /// Act on what was found.
-        public var apply: Bool?
-        /// Take over channels the ledger does not know.
-        public var adopt: Bool?
-        /// Delete channels the ledger does not know, within grace time and budget.
-        public var deleteUnmanaged: Bool?
-        /// Replace missing channels even when all are gone.
-        public var recreate: Bool?
-
-        /// What is left out is not said.
-        public init(
-            apply: Bool? = nil, adopt: Bool? = nil, deleteUnmanaged: Bool? = nil, recreate: Bool? = nil
-        ) {
-            self.apply = apply
-            self.adopt = adopt
-            self.deleteUnmanaged = deleteUnmanaged
-            self.recreate = recreate
-        }
-    }
-
     /// Apple's list of channels against the ledger.
     public struct Reconciliation: Sendable, Hashable, Codable {
         /// The server's ID of it.

@@ -2,7 +2,13 @@ public import Foundation
 
 extension GrandstandClient {
     /// What has become of an event's start.
-    public struct StartReport: Sendable, Hashable, Codable {
+    public typealias StartReport = Joined<StartProgress, StartedAudiences>
+
+    /// What has become of the start for one audience: of that with a variant it starts on, where it has one.
+    public typealias AudienceStart = Joined<AudienceSelector, StartProgress>
+
+    /// How far a start has come.
+    public struct StartProgress: Sendable, Hashable, Codable {
         /// How far it has come.
         public var state: StartState
         /// When it began.
@@ -15,30 +21,12 @@ extension GrandstandClient {
         public var byReason: [String: Int]
         /// Pushes answered in a second, from the first one until nothing was left. Late followers are not in it.
         public var perSecond: Double?
-        /// Who it is for.
-        public var audiences: [AudienceStart]
     }
 
-    /// What has become of the start for one audience.
-    public struct AudienceStart: Sendable, Hashable, Codable {
-        /// The app's bundle ID, as registered at Apple.
-        public var bundleId: String
-        /// APNs' environment.
-        public var environment: Environment
-        /// Of the audience that it starts on, where that has one.
-        public var variant: String?
-        /// How far it has come.
-        public var state: StartState
-        /// When it began.
-        public var startedAt: Date?
-        /// When it was done.
-        public var finishedAt: Date?
-        /// In numbers.
-        public var counts: StartCounts
-        /// Refused ones, by Apple's reason.
-        public var byReason: [String: Int]
-        /// Pushes answered in a second.
-        public var perSecond: Double?
+    /// The audiences of a start.
+    public struct StartedAudiences: Sendable, Hashable, Codable {
+        /// One for each.
+        public var audiences: [AudienceStart]
     }
 
     /// A topic and how many follow it.

@@ -40,39 +40,6 @@ extension GrandstandClient {
         }
     }
 
-    /// A start as it was declared.
-    public struct Start: Sendable, Hashable, Codable {
-        /// When.
-        public var at: Date?
-        /// Who follows until then gets it.
-        public var until: Date?
-        /// The name of the type of its attributes.
-        public var attributesType: String
-        /// The attributes, byte for byte.
-        public var attributes: RawJSON
-        /// The content, byte for byte.
-        public var contentState: RawJSON?
-        /// What rings with it.
-        public var alert: Alert
-        /// Alerts by BCP 47 tags; else `alert`.
-        public var alertsByLocale: [String: Alert]?
-        /// When its content is out of date.
-        public var staleDate: Date?
-        /// Who it is for.
-        public var audiences: [AudienceSelector]?
-    }
-
-    /// Whether a start is only counted.
-    public struct StartOrder: Sendable, Hashable, Codable {
-        /// Only count; send nothing.
-        public var dryRun: Bool?
-
-        /// What is left out is not said.
-        public init(dryRun: Bool? = nil) {
-            self.dryRun = dryRun
-        }
-    }
-
     /// Followers by what became of their start. `accepted` is APNs' word; `confirmed` is the app's.
     public struct StartCounts: Sendable, Hashable, Codable {
         /// How many follow it.

@@ -26,27 +26,10 @@ extension GrandstandClient {
     }
 
     /// A delivery, its message and every try.
-    public struct WebhookDeliveryLog: Sendable, Hashable, Codable {
-        /// The server's ID of it.
-        public var id: String
-        /// The header webhook-id, the same in every try.
-        public var messageId: String
-        /// What the message tells.
-        public var topic: WebhookMessageType
-        /// How far it has come.
-        public var state: WebhookDeliveryState
-        /// Requests to APNs.
-        public var attempts: Int
-        /// The receiver's last HTTP status.
-        public var status: Int?
-        /// Why, in a word of Apple's or of the server's.
-        public var reason: String?
-        /// When it was made.
-        public var createdAt: Date
-        /// When it is tried again.
-        public var nextAttemptAt: Date?
-        /// When nothing more was to be done.
-        public var settledAt: Date?
+    public typealias WebhookDeliveryLog = Joined<WebhookDelivery, WebhookTries>
+
+    /// What was posted, and how often.
+    public struct WebhookTries: Sendable, Hashable, Codable {
         /// What is posted.
         public var message: WebhookMessage
         /// Every try.

@@ -31,17 +31,6 @@ extension GrandstandClient {
         }
     }
 
-    /// How long the secret before signs, too.
-    public struct WebhookRotation: Sendable, Hashable, Codable {
-        /// How long the one before goes on.
-        public var overlapSeconds: Int?
-
-        /// What is left out is not said.
-        public init(overlapSeconds: Int? = nil) {
-            self.overlapSeconds = overlapSeconds
-        }
-    }
-
     /// Where messages are posted to.
     public struct Webhook: Sendable, Hashable, Codable {
         /// The server's ID of it.
@@ -71,32 +60,5 @@ extension GrandstandClient {
     }
 
     /// A webhook with a new secret.
-    public struct IssuedWebhook: Sendable, Hashable, Codable {
-        /// The server's ID of it.
-        public var id: String
-        /// Where messages are posted to.
-        public var url: String
-        /// What people know it by.
-        public var description: String?
-        /// What it tells of.
-        public var topics: [WebhookMessageType]
-        /// The app, where it is bound to one.
-        public var bundleId: String?
-        /// The apps it is bound to; null: all.
-        public var bundleIds: [String]?
-        /// Whether messages are posted.
-        public var enabled: Bool
-        /// Why the server disabled it.
-        public var reason: String?
-        /// Since when no message was taken.
-        public var failingSince: Date?
-        /// Until when the secret before signs, too.
-        public var previousSecretUntil: Date?
-        /// When it was made.
-        public var createdAt: Date
-        /// When it was changed last.
-        public var updatedAt: Date
-        /// Told this once; signs as Standard Webhooks says.
-        public var secret: String
-    }
+    public typealias IssuedWebhook = Joined<Webhook, IssuedSecret>
 }

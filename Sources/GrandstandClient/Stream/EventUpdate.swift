@@ -1,6 +1,14 @@
 public import Foundation
 
 extension GrandstandClient {
+    /// How a stream is connected.
+    public enum StreamConnection: Sendable {
+        /// It is; what there is to tell comes.
+        case open
+        /// It is not, for this reason; it is opened again by itself.
+        case lost(any Error)
+    }
+
     /// What an event's stream tells.
     public struct EventUpdate: Sendable, Hashable {
         /// Names all that is known so far: what a later stream begins after.

@@ -6,15 +6,17 @@ extension GrandstandClient {
     /// A connection that is lost is opened again, after what was told last, until the task is cancelled or the loop is
     /// left.
     ///
-    /// - Parameter after: the `id` of an update that was read before; spares the snapshot if nothing happened since.
+    /// - Parameters:
+    ///   - after: the `id` of an update that was read before; spares the snapshot if nothing happened since.
+    ///   - connection: is told whenever a connection is open, and whenever one is lost or refused for now.
     /// - Returns: updates; it throws `ServerProblem` for a refusal that stands, e.g. `eventNotFound`.
     public func stream(
-        _ eventKey: String, after: String? = nil
+        _ eventKey: String, after: String? = nil, connection: @escaping @Sendable (StreamConnection) -> Void = { _ in }
     ) -> AsyncThrowingStream<EventUpdate, any Error> {
         let (updates, continuation) = AsyncThrowingStream<EventUpdate, any Error>.makeStream()
         let reader = Task {
             do {
-                try await follow(eventKey, after: after) { continuation.yield($0) }
+                try await follow(eventKey, after: after, connection) { continuation.yield($0) }
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
@@ -25,7 +27,8 @@ extension GrandstandClient {
     }
 
     private func follow(
-        _ eventKey: String, after: String?, _ tell: (EventUpdate) -> Void
+        _ eventKey: String, after: String?, _ connection: (StreamConnection) -> Void,
+        _ tell: (EventUpdate) -> Void
     ) async throws {
         var last = after
         var failures = 0
@@ -37,6 +40,7 @@ extension GrandstandClient {
                 request.timeout = max(timeout, .seconds(60))
                 let response = try await transport.open(request)
                 guard response.status == 200 else { throw ServerProblem(try await response.whole()) }
+                connection(.open)
                 var parser = EventStreamParser()
                 for try await piece in response.body {
                     for message in parser.take(piece) {
@@ -50,7 +54,10 @@ extension GrandstandClient {
                 throw problem
             } catch let problem as ServerProblem {
                 asked = problem.retryAfter.map(Double.init)
-            } catch let error as URLError where RetryPolicy.mayPass(error) {}
+                connection(.lost(problem))
+            } catch let error as URLError where RetryPolicy.mayPass(error) {
+                connection(.lost(error))
+            }
             try Task.checkCancellation()
             failures += 1
             let wait = retry.ceiling(min(failures, 10)) * time.chance()
@@ -60,33 +67,29 @@ extension GrandstandClient {
 
     /// All entries of a list, page by page as they are read.
     ///
-    ///     for try await event in client.entries(of: { .listEvents(state: .live, cursor: $0) }) { … }
-    ///
-    /// - Parameter call: the call for the page after a cursor; `nil`: the first.
-    public func entries<Item>(
-        of call: @escaping @Sendable (_ cursor: String?) -> Call<Page<Item>>
-    ) -> AsyncThrowingStream<Item, any Error> {
-        let pages = Pages(client: self, call: call)
+    ///     for try await event in client.entries(of: .listEvents(state: .live)) { … }
+    public func entries<Item>(of list: Call<Page<Item>>) -> AsyncThrowingStream<Item, any Error> {
+        let pages = Pages(client: self, list: list)
         return AsyncThrowingStream { try await pages.next() }
     }
 
     /// Where the reader of a list is.
     private actor Pages<Item: Sendable & Hashable & Codable> {
         private let client: GrandstandClient
-        private let call: @Sendable (String?) -> Call<Page<Item>>
+        private let list: Call<Page<Item>>
         private var items: [Item].SubSequence = []
         private var cursor: String?
         private var isAtEnd = false
 
-        init(client: GrandstandClient, call: @escaping @Sendable (String?) -> Call<Page<Item>>) {
+        init(client: GrandstandClient, list: Call<Page<Item>>) {
             self.client = client
-            self.call = call
+            self.list = list
         }
 
         func next() async throws -> Item? {
             while items.isEmpty {
                 if isAtEnd { return nil }
-                let page = try await client.send(call(cursor))
+                let page = try await client.send(list.page(after: cursor))
                 items = page.items[...]
                 cursor = page.nextCursor
                 isAtEnd = cursor == nil

@@ -17,8 +17,12 @@ extension GrandstandClient {
         public var method: String
         /// Where it goes.
         public var url: URL
-        /// Header fields by name.
-        public var headers: [String: String]
+        /// Header fields by name. They are not printed, as keys are among them.
+        public var headers: [String: String] {
+            get { fields.mapValues(\.rawValue) }
+            set { fields = newValue.mapValues { Secret($0) } }
+        }
+        private var fields: [String: Secret]
         /// The body; `nil`: none.
         public var body: Data?
         /// How long the server may be silent.
@@ -31,7 +35,7 @@ extension GrandstandClient {
         ) {
             self.method = method
             self.url = url
-            self.headers = headers
+            fields = headers.mapValues { Secret($0) }
             self.body = body
             self.timeout = timeout
         }

@@ -16,9 +16,16 @@ struct ClientOptions: ParsableArguments {
         try ServerAccess.json(of: try await ServerAccess().answer(to: call))
     }
 
-    /// Makes a call and prints its answer: as it came, or as a table of these columns.
-    func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String]) async throws {
+    /// Makes a call and prints its answer: as it came, or, of a list, as a table of these columns.
+    func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String] = []) async throws {
         show(try await answer(call), columns)
+    }
+
+    /// Asks for a part of a list and prints it.
+    func list<Item>(
+        _ call: GrandstandClient.Call<GrandstandClient.Page<Item>>, _ page: PageOptions, _ columns: [String]
+    ) async throws {
+        try await show(call.page(limit: page.limit, after: page.cursor), columns)
     }
 
     /// Makes a call whose answer says nothing.
@@ -54,8 +61,8 @@ struct ClientOptions: ParsableArguments {
         throw StartError("\(get.path): others changed it each time; try again")
     }
 
-    /// Prints an answer: as it came, or as a table of these columns that fits the terminal.
-    func show(_ answer: JSONValue?, _ columns: [String]) {
+    /// Prints an answer: as it came, or as a table that fits the terminal.
+    func show(_ answer: JSONValue?, _ columns: [String] = []) {
         guard let answer else { return }
         print(
             json
@@ -100,6 +107,11 @@ func json(_ option: String, _ argument: String) throws -> [UInt8] {
     } catch {
         throw StartError("\(option): \(error.detail)")
     }
+}
+
+/// The same as a body.
+func body(_ option: String, _ argument: String) throws -> RawJSON {
+    try RawJSON(json: Data(try json(option, argument)))
 }
 
 /// The text of an argument, of standard input for `-`, or of a file for `@name`.

@@ -8,20 +8,25 @@ struct AnswerTable {
     ///   - columns: names of members; `channel.state` is a member of a member.
     ///   - width: of the terminal; `nil`: lines are as long as they are.
     init(_ answer: JSONValue, columns: [String], width: Int? = nil) {
-        if let items = answer["items"]?.elements {
-            var lines = Self.table(items, columns, width)
-            if let cursor = answer["nextCursor"]?.string { lines.append("more: --cursor \(cursor)") }
-            text = lines.joined(separator: "\n")
-        } else if case .object(let members) = answer.kind {
-            let lists = members.compactMap { member in member.value.things.map { (member.name, $0) } }
-            let plain = members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) }
-            let tables = lists.map { name, things in
-                ["", "\(name):"] + Self.table(things, things.columns, width.map { $0 - 2 }).map { "  " + $0 }
-            }
-            text = (Self.lines(plain) + tables.joined()).joined(separator: "\n")
-        } else {
+        guard case .object(let members) = answer.kind else {
             text = answer.cell
+            return
         }
+        var lines: [String]
+        if !columns.isEmpty, let items = answer["items"]?.elements {
+            lines = Self.table(items, columns, width)
+            if let cursor = answer["nextCursor"]?.string { lines.append("more: --cursor \(cursor)") }
+        } else {
+            lines = Self.lines(
+                members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) })
+        }
+        // A list stands beside others, too, as what is `missing` beside what was found.
+        for member in members where member.name != "items" || columns.isEmpty {
+            guard let things = member.value.things else { continue }
+            lines += ["", "\(member.name):"]
+            lines += Self.table(things, things.columns, width.map { $0 - 2 }).map { "  " + $0 }
+        }
+        text = lines.joined(separator: "\n")
     }
 
     /// A table, or, where that is wider than the terminal, the entries one below the other.

@@ -8,15 +8,14 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app", abstract: "Apps of a running server.",
         subcommands: [List.self, Get.self, Put.self, Quirk.self, Delete.self])
 
-    private static let columns = ["bundleId", "name", "teamId", "keyId", "channelLimit", "credentials"]
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists apps.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            try await client.show(.listApps(limit: page.limit, cursor: page.cursor), AppCommand.columns)
+            try await client.list(
+                .listApps(), page, ["bundleId", "name", "teamId", "keyId", "channelLimit", "credentials"])
         }
     }
 
@@ -25,9 +24,7 @@ struct AppCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The bundle ID.") var bundleID: String
 
-        func run() async throws {
-            try await client.show(.getApp(bundleID), AppCommand.columns)
-        }
+        func run() async throws { try await client.show(.getApp(bundleID)) }
     }
 
     struct Put: AsyncParsableCommand {
@@ -80,7 +77,7 @@ struct AppCommand: AsyncParsableCommand {
                 }
                 if !overrides.isEmpty { draft.set("environments", raw: environments.bytes) }
             }
-            client.show(answer, AppCommand.columns)
+            client.show(answer)
         }
     }
 
@@ -101,8 +98,6 @@ struct AppCommand: AsyncParsableCommand {
             completion: .list(Grandstand.Quirk.Name.allCases.map(\.rawValue))) var quirk: String
         @Argument(help: "What is so.") var value: String
 
-        func run() async throws {
-            try await client.show(.putQuirk(quirk, of: target.app, .init(value: value)), [])
-        }
+        func run() async throws { try await client.show(.putQuirk(quirk, of: target.app, value: value)) }
     }
 }

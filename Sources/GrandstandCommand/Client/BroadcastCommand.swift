@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
+internal import GrandstandApp
 internal import GrandstandClient
 
 /// `grandstand broadcast`: updates and ends.
@@ -8,8 +9,6 @@ struct BroadcastCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "broadcast", abstract: "Broadcasts to events.",
         subcommands: [Send.self, Batch.self, List.self, Get.self, Cancel.self])
-
-    static let columns = ["id", "event", "state", "acceptedAt", "by", "counts"]
 
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -22,7 +21,8 @@ struct BroadcastCommand: AsyncParsableCommand {
             []
         @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
         var byVariant: String?
-        @Flag(help: "Wait until nothing more happens to it, and say how far it is.") var wait = false
+        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        var wait = false
         @Flag(help: "Send nothing: show what each audience would get, and what would not be sent any more.")
         var preview = false
 
@@ -36,25 +36,36 @@ struct BroadcastCommand: AsyncParsableCommand {
                 "audiences", ["bundleId", "environment", "variant"],
                 of: try audience.map { try parts("--audience", $0, Self.form) })
             draft.set("byVariant", raw: try byVariant.map { try json("--by-variant", $0) })
-            if preview { return try await client.show(.previewBroadcast(to: key, json: try draft.json), []) }
+            if preview { return try await client.show(.previewBroadcast(to: key, json: try draft.json)) }
             try await client.settle(
-                try await client.answer(.broadcast(to: key, json: try draft.json)), if: wait, BroadcastCommand.columns)
+                try await client.answer(.broadcast(to: key, json: try draft.json)), if: wait)
         }
     }
 
     struct Batch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sends up to 500 broadcasts in one commit, each on its own.")
+            abstract: "Sends up to 500 broadcasts in one commit, each on its own; exits 1 if any was refused.")
         @OptionGroup var client: ClientOptions
         @Argument(
             help: "The batch as the API has it, {\"items\": [{\"eventKey\": …, \"event\": …}]}: JSON, @file, or -.")
         var items: String
 
         func run() async throws {
-            let batch = try RawJSON(json: Data(try json("ITEMS", items)))
-            try await client.show(
-                .broadcastMany(json: batch),
-                ["id", "eventKey", "event", "state", "acceptedAt", "problem.title", "problem.detail"])
+            let batch = try json("ITEMS", items)
+            let answer = try await client.answer(.broadcastMany(json: try RawJSON(json: Data(batch))))
+            client.show(
+                answer, ["id", "eventKey", "event", "state", "acceptedAt", "problem.title", "problem.detail"])
+            let asked = try JSONValue(parsing: batch, maximumValues: .max)["items"]?.elements ?? []
+            let refused = zip(asked, answer?["items"]?.elements ?? []).enumerated().compactMap { number, item in
+                item.1["problem"].map { problem in
+                    "\n  /items/\(number) (\(item.0["eventKey"]?.string ?? "")): "
+                        + [problem["title"]?.string, problem["detail"]?.string].compactMap(\.self).joined(
+                            separator: ": ")
+                }
+            }
+            guard refused.isEmpty else {
+                throw StartError("\(refused.count) of \(asked.count) were refused:" + refused.joined())
+            }
         }
     }
 
@@ -66,10 +77,10 @@ struct BroadcastCommand: AsyncParsableCommand {
         @Flag(help: "Only those that wait for their time, the next one first.") var scheduled = false
 
         func run() async throws {
-            try await client.show(
+            try await client.list(
                 .listBroadcasts(
-                    of: key, scheduled: scheduled ? true : nil, limit: page.limit, cursor: page.cursor),
-                BroadcastCommand.columns)
+                    of: key, scheduled: scheduled ? true : nil), page,
+                ["id", "event", "state", "acceptedAt", "by", "counts"])
         }
     }
 
@@ -78,9 +89,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The broadcast's ID.") var id: String
 
-        func run() async throws {
-            try await client.show(.getBroadcast(id), BroadcastCommand.columns)
-        }
+        func run() async throws { try await client.show(.getBroadcast(id)) }
     }
 
     struct Cancel: AsyncParsableCommand {

@@ -10,10 +10,6 @@ struct CalendarCommand: AsyncParsableCommand {
         commandName: "calendar", abstract: "Events out of iCalendar and CSV files.",
         subcommands: [Put.self, Preview.self, Sync.self, List.self, Get.self, Delete.self])
 
-    private static let columns = [
-        "calendar", "format", "url", "lastSync.at", "lastSync.problems", "nextRefreshAt", "alarm",
-    ]
-
     /// Which calendar.
     struct Target: ParsableArguments {
         @Argument(help: "The calendar's name.") var name: String
@@ -52,7 +48,7 @@ struct CalendarCommand: AsyncParsableCommand {
                 draft.set("url", url)
                 draft.set("refreshEvery", refreshEvery)
             }
-            client.show(answer, CalendarCommand.columns)
+            client.show(answer)
         }
     }
 
@@ -86,7 +82,7 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var source: Source
 
         func run() async throws {
-            try await client.show(.previewCalendar(target.name, try source.read(), cancelAll: source.cancelAll), [])
+            try await client.show(.previewCalendar(target.name, try source.read(), cancelAll: source.cancelAll))
         }
     }
 
@@ -99,7 +95,7 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var source: Source
 
         func run() async throws {
-            try await client.show(.syncCalendar(target.name, try source.read(), cancelAll: source.cancelAll), [])
+            try await client.show(.syncCalendar(target.name, try source.read(), cancelAll: source.cancelAll))
         }
     }
 
@@ -109,7 +105,11 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            try await client.show(.listCalendars(limit: page.limit, cursor: page.cursor), CalendarCommand.columns)
+            try await client.list(
+                .listCalendars(), page,
+                [
+                    "calendar", "format", "url", "lastSync.at", "lastSync.problems", "nextRefreshAt", "alarm",
+                ])
         }
     }
 
@@ -118,7 +118,7 @@ struct CalendarCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { try await client.show(.getCalendar(target.name), CalendarCommand.columns) }
+        func run() async throws { try await client.show(.getCalendar(target.name)) }
     }
 
     struct Delete: AsyncParsableCommand {

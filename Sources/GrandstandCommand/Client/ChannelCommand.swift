@@ -7,8 +7,6 @@ struct ChannelCommand: AsyncParsableCommand {
         commandName: "channel", abstract: "Channels of an app in an environment.",
         subcommands: [List.self, Get.self, Create.self, Import.self, Delete.self, Send.self])
 
-    private static let columns = ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"]
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists channels.")
         @OptionGroup var client: ClientOptions
@@ -21,12 +19,12 @@ struct ChannelCommand: AsyncParsableCommand {
         @Flag(help: "Only channels that Apple has and the server does not know.") var unmanaged = false
 
         func run() async throws {
-            try await client.show(
+            try await client.list(
                 .listChannels(
                     in: target.app, state: state.map { .init(rawValue: $0) },
                     storagePolicy: storagePolicy.map { .init(rawValue: $0) }, eventKey: event, channelId: channelID,
-                    managed: unmanaged ? false : nil, limit: page.limit, cursor: page.cursor),
-                ChannelCommand.columns)
+                    managed: unmanaged ? false : nil), page,
+                ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"])
         }
     }
 
@@ -37,10 +35,7 @@ struct ChannelCommand: AsyncParsableCommand {
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Ask Apple, too.") var verify = false
 
-        func run() async throws {
-            try await client.show(
-                .getChannel(id, in: target.app, verify: verify ? true : nil), ChannelCommand.columns)
-        }
+        func run() async throws { try await client.show(.getChannel(id, in: target.app, verify: verify ? true : nil)) }
     }
 
     struct Create: AsyncParsableCommand {
@@ -51,8 +46,8 @@ struct ChannelCommand: AsyncParsableCommand {
         @Option(help: "What people know the channel by.") var label: String?
 
         func run() async throws {
-            let draft = GrandstandClient.ChannelDraft(storagePolicy: .init(rawValue: storagePolicy), label: label)
-            try await client.show(.createChannel(in: target.app, draft), ChannelCommand.columns)
+            try await client.show(
+                .createChannel(in: target.app, storagePolicy: .init(rawValue: storagePolicy), label: label))
         }
     }
 
@@ -66,9 +61,8 @@ struct ChannelCommand: AsyncParsableCommand {
         @Option(help: "With --event: the variant of the audience it is for.") var variant: String?
 
         func run() async throws {
-            let draft = GrandstandClient.ChannelImport(
-                channelId: channelID, label: label, eventKey: event, variant: variant)
-            try await client.show(.importChannel(in: target.app, draft), ChannelCommand.columns)
+            try await client.show(
+                .importChannel(channelID, in: target.app, label: label, eventKey: event, variant: variant))
         }
     }
 
@@ -80,13 +74,13 @@ struct ChannelCommand: AsyncParsableCommand {
         @OptionGroup var message: MessageOptions
         @OptionGroup var target: AppOptions
         @Argument(help: "Our ID of the channel.") var id: String
-        @Flag(help: "Wait until nothing more happens to it, and say how far it is.") var wait = false
+        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        var wait = false
 
         func run() async throws {
             try await client.settle(
                 try await client.answer(
-                    .broadcastToChannel(id, in: target.app, json: try message.draft().json)), if: wait,
-                BroadcastCommand.columns)
+                    .broadcastToChannel(id, in: target.app, json: try message.draft().json)), if: wait)
         }
     }
 
@@ -97,8 +91,6 @@ struct ChannelCommand: AsyncParsableCommand {
         @Argument(help: "Our ID of the channel.") var id: String
         @Flag(help: "Although a live event needs it.") var force = false
 
-        func run() async throws {
-            try await client.send(.deleteChannel(id, in: target.app, force: force ? true : nil))
-        }
+        func run() async throws { try await client.send(.deleteChannel(id, in: target.app, force: force ? true : nil)) }
     }
 }

@@ -11,8 +11,6 @@ struct EventCommand: AsyncParsableCommand {
             List.self, Get.self, Put.self, Patch.self, Cancel.self, Reopen.self, Receipts.self,
         ])
 
-    private static let columns = ["key", "state", "name", "kind", "startsAt", "endsAt"]
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists events.")
         @OptionGroup var client: ClientOptions
@@ -25,11 +23,10 @@ struct EventCommand: AsyncParsableCommand {
         @Flag(help: "Only events that hold a channel which they should not need any more.") var overdue = false
 
         func run() async throws {
-            try await client.show(
+            try await client.list(
                 .listEvents(
                     state: state.map { .init(rawValue: $0) }, kind: kind, bundleId: app, from: from?.date, to: to?.date,
-                    overdue: overdue ? true : nil, limit: page.limit, cursor: page.cursor),
-                EventCommand.columns)
+                    overdue: overdue ? true : nil), page, ["key", "state", "name", "kind", "startsAt", "endsAt"])
         }
     }
 
@@ -40,7 +37,7 @@ struct EventCommand: AsyncParsableCommand {
         @Argument(help: "The event key.") var key: String
 
         func run() async throws {
-            guard watch else { return try await client.show(.getEvent(key), EventCommand.columns) }
+            guard watch else { return try await client.show(.getEvent(key)) }
             try await client.watch(key)
         }
     }
@@ -124,8 +121,8 @@ struct EventCommand: AsyncParsableCommand {
                     "audiences", ["bundleId", "environment", "storagePolicy", "variant", "delivery"],
                     of: try audiences())
             }
-            guard wait else { return client.show(answer, EventCommand.columns) }
-            client.show(try await client.channels(of: key), EventCommand.columns)
+            guard wait else { return client.show(answer) }
+            client.show(try await client.channels(of: key))
         }
 
         /// The audiences as they were declared, without the channels the server made for them.
@@ -145,10 +142,7 @@ struct EventCommand: AsyncParsableCommand {
         @Argument(help: "The event key.") var key: String
         @Argument(help: "The patch: JSON, @file, or - for standard input.") var patch: String
 
-        func run() async throws {
-            let patch = try RawJSON(json: Data(try json("PATCH", patch)))
-            try await client.show(.patchEvent(key, patch), EventCommand.columns)
-        }
+        func run() async throws { try await client.show(.patchEvent(key, try body("PATCH", patch))) }
     }
 
     struct Receipts: AsyncParsableCommand {
@@ -157,7 +151,7 @@ struct EventCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The event key.") var key: String
 
-        func run() async throws { try await client.show(.eventReceipts(key), []) }
+        func run() async throws { try await client.show(.eventReceipts(key)) }
     }
 
     struct Cancel: AsyncParsableCommand {
@@ -167,9 +161,7 @@ struct EventCommand: AsyncParsableCommand {
         @Argument(help: "The event key.") var key: String
         @Flag(help: "Send a last end first, so that no activity stays on a lock screen.") var end = false
 
-        func run() async throws {
-            try await client.send(.cancelEvent(key, end: end ? true : nil))
-        }
+        func run() async throws { try await client.send(.cancelEvent(key, end: end ? true : nil)) }
     }
 
     struct Reopen: AsyncParsableCommand {
@@ -193,7 +185,7 @@ struct EventCommand: AsyncParsableCommand {
                     variant: parts.count == 3 ? parts[2] : nil)
             }
             try await client.show(
-                .reopenEvent(key, .init(audiences: audiences.isEmpty ? nil : audiences)), EventCommand.columns)
+                .reopenEvent(key, audiences: audiences.isEmpty ? nil : audiences))
         }
     }
 }

@@ -16,7 +16,7 @@ struct InstallationCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: AppOptions
 
-        func run() async throws { try await client.show(.installationStatistics(of: target.app), []) }
+        func run() async throws { try await client.show(.installationStatistics(of: target.app)) }
     }
 
     /// Which installation.
@@ -39,8 +39,7 @@ struct InstallationCommand: AsyncParsableCommand {
         @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
 
         func run() async throws {
-            try await client.show(
-                .putInstallation(target.identity, json: try RawJSON(json: Data(try json("FIELDS", fields)))), [])
+            try await client.show(.putInstallation(target.identity, json: try body("FIELDS", fields)))
         }
     }
 
@@ -49,7 +48,7 @@ struct InstallationCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { try await client.show(.getInstallation(target.identity), []) }
+        func run() async throws { try await client.show(.getInstallation(target.identity)) }
     }
 
     struct Forget: AsyncParsableCommand {
@@ -69,8 +68,7 @@ struct InstallationCommand: AsyncParsableCommand {
         @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
 
         func run() async throws {
-            let fields = try RawJSON(json: Data(try json("FIELDS", fields)))
-            try await client.show(.putActivity(activity, of: target.identity, json: fields), [])
+            try await client.show(.putActivity(activity, of: target.identity, json: try body("FIELDS", fields)))
         }
     }
 
@@ -90,8 +88,7 @@ struct InstallationCommand: AsyncParsableCommand {
         @Argument(help: "The receipts, as the API has them: JSON, @file, or - for standard input.") var fields: String
 
         func run() async throws {
-            let fields = try RawJSON(json: Data(try json("FIELDS", fields)))
-            try await client.show(.recordReceipts(of: target.identity, json: fields), [])
+            try await client.show(.recordReceipts(of: target.identity, json: try body("FIELDS", fields)))
         }
     }
 }

@@ -9,8 +9,6 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key", abstract: "API keys of a running server (`keys` works on its database).",
         subcommands: [Create.self, List.self, Get.self, Rotate.self, Revoke.self])
 
-    private static let columns = ["id", "name", "scopes", "bundleIds", "prefix", "state", "expiresAt", "lastUsedAt"]
-
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a key and prints its secret once, alone on standard output.")
@@ -23,10 +21,11 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(help: "When it ends, RFC 3339; without it, it does not.") var expiresAt: Moment?
 
         func run() async throws {
-            let draft = GrandstandClient.KeyDraft(
-                name: name, scopes: scope.map { .init(rawValue: $0) }, bundleId: app.count == 1 ? app[0] : nil,
-                bundleIds: app.count > 1 ? app : nil, expiresAt: expiresAt?.date)
-            client.showSecret(try await client.answer(.createKey(draft)))
+            client.showSecret(
+                try await client.answer(
+                    .createKey(
+                        name: name, scopes: scope.map { .init(rawValue: $0) }, bundleId: app.count == 1 ? app[0] : nil,
+                        bundleIds: app.count > 1 ? app : nil, expiresAt: expiresAt?.date)))
         }
     }
 
@@ -36,7 +35,8 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            try await client.show(.listKeys(limit: page.limit, cursor: page.cursor), KeyCommand.columns)
+            try await client.list(
+                .listKeys(), page, ["id", "name", "scopes", "bundleIds", "prefix", "state", "expiresAt", "lastUsedAt"])
         }
     }
 
@@ -45,7 +45,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The key's ID.") var id: String
 
-        func run() async throws { try await client.show(.getKey(id), KeyCommand.columns) }
+        func run() async throws { try await client.show(.getKey(id)) }
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -55,9 +55,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID.") var id: String
         @Option(help: "Seconds the old key goes on; a day without it.") var overlap: Int?
 
-        func run() async throws {
-            client.showSecret(try await client.answer(.rotateKey(id, .init(overlapSeconds: overlap))))
-        }
+        func run() async throws { client.showSecret(try await client.answer(.rotateKey(id, overlapSeconds: overlap))) }
     }
 
     struct Revoke: AsyncParsableCommand {
@@ -72,7 +70,7 @@ struct KeyCommand: AsyncParsableCommand {
 extension ClientOptions {
     /// The secret alone, or the answer as it came.
     func showSecret(_ answer: JSONValue?) {
-        if json { show(answer, []) } else { print(answer?["secret"]?.string ?? "") }
+        if json { show(answer) } else { print(answer?["secret"]?.string ?? "") }
     }
 }
 
@@ -88,7 +86,7 @@ struct ServerCommand: AsyncParsableCommand {
 
         func run() async throws {
             client.show(
-                try ServerAccess.json(of: try await ServerAccess(isOpen: true).answer(to: .health())), [])
+                try ServerAccess.json(of: try await ServerAccess(isOpen: true).answer(to: .health())))
         }
     }
 
@@ -99,7 +97,7 @@ struct ServerCommand: AsyncParsableCommand {
 
         func run() async throws {
             let answer = try await ServerAccess(isOpen: true).answer(to: .readiness())
-            client.show(try JSONValue(parsing: Array(answer.body)), [])
+            client.show(try JSONValue(parsing: Array(answer.body)))
             if answer.status != 200 { throw ExitCode.failure }
         }
     }

@@ -3,15 +3,31 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import Synchronization
 
 /// What goes on for a while, and is told meanwhile.
 extension ClientOptions {
-    /// Prints what becomes of an event's broadcasts, a line for each change, until the process is stopped.
+    /// Prints what becomes of an event's broadcasts, a line for each change, until the process is stopped. While there is no
+    /// server it says so on standard error, and goes on once there is one.
     func watch(_ key: String) async throws {
         let server = try ServerAccess()
+        let json = json
+        try await interruptible { try await Self.watch(key, server, json: json) }
+    }
+
+    private static func watch(_ key: String, _ server: ServerAccess, json: Bool) async throws {
+        let isLost = Mutex(false)
+        let updates = server.client.stream(key) { connection in
+            switch connection {
+            case .open: if isLost.withLock({ $0.exchange(for: false) }) { Terminal.say("connected again") }
+            case .lost(let error):
+                guard !isLost.withLock({ $0.exchange(for: true) }) else { return }
+                Terminal.say("\(server.describe(error))\nTrying again until Ctrl-C.")
+            }
+        }
         do {
-            for try await update in server.client.stream(key) {
-                print(json ? update.data.description : Self.lines(update).joined(separator: "\n"))
+            for try await update in updates {
+                print(json ? update.data.description : lines(update).joined(separator: "\n"))
                 fflush(nil)
             }
         } catch let problem as ServerProblem {
@@ -33,18 +49,27 @@ extension ClientOptions {
 
     private static func line(_ broadcast: GrandstandClient.LiveBroadcast) -> String {
         let counts = broadcast.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        return
-            "\(RFC3339.text(broadcast.acceptedAt))  \(broadcast.event)  \(broadcast.state)  \(counts.joined(separator: ", "))  \(broadcast.id)"
+        return [
+            RFC3339.text(broadcast.acceptedAt), "\(broadcast.event)", "\(broadcast.state)",
+            counts.joined(separator: ", "), broadcast.id,
+        ].joined(separator: "  ")
     }
 
-    /// Shows a broadcast that was accepted; with `wait` once nothing more will happen to it.
-    func settle(_ accepted: JSONValue?, if wait: Bool, _ columns: [String]) async throws {
-        guard wait, let id = accepted?["id"]?.string else { return show(accepted, columns) }
+    /// Shows a broadcast that was accepted; with `wait` once nothing more will happen to it, which for one that is scheduled
+    /// is after its time.
+    func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
+        guard wait, let id = accepted?["id"]?.string else { return show(accepted) }
         let settled = try await poll(.getBroadcast(id)) { broadcast in
+            if broadcast.state == .scheduled, let sendAt = broadcast.sendAt {
+                let text = "scheduled: waits until \(RFC3339.text(sendAt)); Ctrl-C leaves it scheduled"
+                return Progress(text: text, isDone: false, next: sendAt)
+            }
             let counts = broadcast.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-            return (counts.joined(separator: ", "), broadcast.state == .done || broadcast.state == .cancelled)
+            let isDone = broadcast.state == .done || broadcast.state == .cancelled
+            return Progress(
+                text: counts.isEmpty ? "\(broadcast.state)" : counts.joined(separator: ", "), isDone: isDone)
         }
-        show(settled, columns)
+        show(settled)
     }
 
     /// An event once no channel of it is being made any more.
@@ -52,23 +77,55 @@ extension ClientOptions {
         try await poll(.getEvent(key)) { event in
             let open = event.audiences.filter { $0.channel.state == .pending }.count
             let all = event.audiences.count
-            return ("channels: \(all - open) of \(all)", open == 0)
+            return Progress(text: "channels: \(all - open) of \(all)", isDone: open == 0)
         }
     }
 
-    /// Asks until it is done, and says how far it is whenever that changes.
+    /// How far something is that goes on.
+    private struct Progress {
+        var text: String
+        var isDone: Bool
+        /// Nothing is expected to happen before.
+        var next: Date?
+
+        /// Until it is worth asking again. Clocks may differ, so that is soon in any case.
+        var pause: Duration {
+            .seconds(next.map { min(max($0.timeIntervalSinceNow, 0.25), 5) } ?? 0.25)
+        }
+    }
+
+    /// Asks until it is done, and says how far it is whenever that changes. A server that is away for a while is waited for:
+    /// what is asked about was accepted.
     private func poll<Value>(
-        _ call: GrandstandClient.Call<Value>, _ describe: (Value) -> (text: String, isDone: Bool)
+        _ call: GrandstandClient.Call<Value>, _ describe: (Value) -> Progress
     ) async throws -> JSONValue? {
         let server = try ServerAccess()
         var said: String?
-        while true {
-            let reply = try await server.reply(to: call)
-            let state = describe(reply.value)
-            if state.text != said { Terminal.progress(state.text, isLast: state.isDone) }
-            said = state.text
-            if state.isDone { return try ServerAccess.json(of: reply.answer) }
-            try await Task.sleep(for: .milliseconds(250))
+        func say(_ text: String, isLast: Bool = false) {
+            if text != said { Terminal.progress(text, isLast: isLast) }
+            said = text
         }
+        while true {
+            do {
+                let reply = try await server.client.reply(to: call)
+                let progress = describe(reply.value)
+                say(progress.text, isLast: progress.isDone)
+                if progress.isDone { return try ServerAccess.json(of: reply.answer) }
+                try await Task.sleep(for: progress.pause)
+            } catch let problem as ServerProblem where problem.status < 500 && problem.status != 429 {
+                throw ServerAccess.refusal(problem)
+            } catch  where error is ServerProblem || error is URLError {
+                say(server.describe(error))
+                try await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+}
+
+extension Bool {
+    /// Becomes another, and returns what it was.
+    fileprivate mutating func exchange(for new: Bool) -> Bool {
+        defer { self = new }
+        return self
     }
 }

@@ -1,11 +1,14 @@
 internal import ArgumentParser
+internal import Grandstand
+internal import GrandstandApp
 internal import GrandstandClient
 
 /// `grandstand lookup`: what an app asks before it starts an activity, and what it may offer.
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "The channels of events, as apps look them up.",
-        discussion: "With one key the channel of that event, with several those of all, without any the app's list.")
+        discussion: "With one key the channel of that event, with several those of all, without any the app's list. "
+            + "Exits 1 unless all that were asked for are there.")
 
     private static let columns = ["eventKey", "channelId", "variant", "storagePolicy", "state", "startsAt", "endsAt"]
 
@@ -21,18 +24,39 @@ struct LookupCommand: AsyncParsableCommand {
     @Option(help: "Of the list: only events that start at or after this time (RFC 3339).") var from: Moment?
     @Option(help: "Of the list: only events that start before this time (RFC 3339).") var to: Moment?
 
+    func validate() throws {
+        let ofList = [
+            ("--topic", topic != nil), ("--state", state != nil), ("--from", from != nil), ("--to", to != nil),
+            ("--limit", page.limit != nil), ("--cursor", page.cursor != nil),
+        ].filter(\.1).map(\.0)
+        guard keys.isEmpty || ofList.isEmpty else {
+            throw ValidationError(
+                "\(ofList.joined(separator: ", ")): only of the list, which is looked up without keys.")
+        }
+        guard !contentState || keys.count == 1 else {
+            throw ValidationError("--content-state: only of one event, which is looked up by its key.")
+        }
+    }
+
     func run() async throws {
         switch keys.count {
         case 0:
-            try await client.show(
+            try await client.list(
                 .lookupList(
                     in: target.app, topic: topic, from: from?.date, to: to?.date,
-                    state: state.map { .init(rawValue: $0) }, variant: variant, limit: page.limit, cursor: page.cursor),
+                    state: state.map { .init(rawValue: $0) }, variant: variant), page,
                 Self.columns + ["name", "kind", "topics"])
         case 1:
-            try await client.show(
-                .lookup(keys[0], in: target.app, variant: variant, contentState: contentState), Self.columns)
-        default: try await client.show(.lookupMany(keys, in: target.app, variant: variant), Self.columns)
+            try await client.show(.lookup(keys[0], in: target.app, variant: variant, contentState: contentState))
+        default:
+            let answer = try await client.answer(.lookupMany(keys, in: target.app, variant: variant))
+            client.show(answer, Self.columns)
+            let missing = (answer?["missing"]?.elements ?? []).map { missing in
+                "\(missing["eventKey"]?.string ?? ""): \(missing["reason"]?.string ?? "")"
+            }
+            guard missing.isEmpty else {
+                throw StartError("\(missing.count) of \(keys.count) are missing: " + missing.joined(separator: ", "))
+            }
         }
     }
 }

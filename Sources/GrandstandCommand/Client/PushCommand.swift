@@ -7,8 +7,6 @@ struct PushCommand: AsyncParsableCommand {
         commandName: "push", abstract: "Single pushes, for teams that keep their tokens themselves.",
         subcommands: [Send.self, Get.self, Cancel.self])
 
-    private static let columns = ["id", "token", "event", "state", "acceptedAt", "by"]
-
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Starts, updates or ends one activity.",
@@ -36,7 +34,7 @@ struct PushCommand: AsyncParsableCommand {
             draft.set("attributes", raw: try attributes.map { try json("--attributes", $0) })
             draft.set("inputPushChannel", inputPushChannel)
             if inputPushToken { draft.set("inputPushToken", true) }
-            try await client.show(.push(to: target.app, json: try draft.json), PushCommand.columns)
+            try await client.show(.push(to: target.app, json: try draft.json))
         }
     }
 
@@ -45,9 +43,7 @@ struct PushCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @Argument(help: "The push's ID.") var id: String
 
-        func run() async throws {
-            try await client.show(.getPush(id), PushCommand.columns)
-        }
+        func run() async throws { try await client.show(.getPush(id)) }
     }
 
     struct Cancel: AsyncParsableCommand {

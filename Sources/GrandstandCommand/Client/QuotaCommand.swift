@@ -13,8 +13,8 @@ struct QuotaCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            try await client.show(
-                .listQuotas(limit: page.limit, cursor: page.cursor),
+            try await client.list(
+                .listQuotas(), page,
                 [
                     "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged",
                     "missing",
@@ -56,9 +56,9 @@ struct ReconcileCommand: AsyncParsableCommand {
     @Flag(help: "Replace missing channels even when all are gone.") var recreate = false
 
     func run() async throws {
-        let draft = GrandstandClient.ReconciliationDraft(
-            apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate)
-        try await client.show(.reconcile(target.app, draft), [])
+        try await client.show(
+            .reconcile(
+                target.app, apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate))
     }
 }
 
@@ -67,10 +67,6 @@ struct ReconciliationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconciliation", abstract: "Reports of reconciliations.", subcommands: [List.self, Get.self])
 
-    private static let columns = [
-        "id", "startedAt", "actor", "applied", "apple", "ledger", "matched", "alarm",
-    ]
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists reports, the newest first.")
         @OptionGroup var client: ClientOptions
@@ -78,9 +74,11 @@ struct ReconciliationCommand: AsyncParsableCommand {
         @OptionGroup var target: AppOptions
 
         func run() async throws {
-            try await client.show(
-                .listReconciliations(of: target.app, limit: page.limit, cursor: page.cursor),
-                ReconciliationCommand.columns)
+            try await client.list(
+                .listReconciliations(of: target.app), page,
+                [
+                    "id", "startedAt", "actor", "applied", "apple", "ledger", "matched", "alarm",
+                ])
         }
     }
 
@@ -90,7 +88,7 @@ struct ReconciliationCommand: AsyncParsableCommand {
         @OptionGroup var target: AppOptions
         @Argument(help: "The report's ID.") var id: String
 
-        func run() async throws { try await client.show(.getReconciliation(id, of: target.app), []) }
+        func run() async throws { try await client.show(.getReconciliation(id, of: target.app)) }
     }
 }
 
@@ -108,10 +106,9 @@ struct AuditCommand: AsyncParsableCommand {
     @Option(help: "Only before this time (RFC 3339).") var to: Moment?
 
     func run() async throws {
-        try await client.show(
+        try await client.list(
             .listAuditLog(
-                actor: actor, action: action, bundleId: app, from: from?.date, to: to?.date, limit: page.limit,
-                cursor: page.cursor),
+                actor: actor, action: action, bundleId: app, from: from?.date, to: to?.date), page,
             ["at", "actor", "action", "bundleId", "environment", "eventKey", "channelId", "reason"])
     }
 }

@@ -26,7 +26,9 @@ struct ServerAccess: Sendable {
         }
         let secret = key ?? value("GRANDSTAND_API_KEY")
         guard secret != nil || isOpen else {
-            throw StartError("GRANDSTAND_API_KEY: set it to a key's secret; `grandstand keys create` makes one")
+            throw StartError(
+                "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` makes one, on the server's machine; "
+                    + "`grandstand key create` does from anywhere, with an admin's key")
         }
         self.address = address
         // A person waits: a server that is not there is found out in two seconds, one that is slow has a minute.
@@ -45,24 +47,16 @@ struct ServerAccess: Sendable {
         }
     }
 
-    /// Makes a call whose answer is read.
-    ///
-    /// - Throws: `StartError` with the refusal, or with why there was no answer.
-    func reply<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Reply<Value> {
-        do {
-            return try await client.reply(to: call)
-        } catch let problem as ServerProblem {
-            throw Self.refusal(problem)
-        } catch let error as URLError {
-            throw silence(error)
-        }
-    }
-
     /// What is said of a server that does not answer.
     func silence(_ error: URLError) -> StartError {
         StartError(
             "\(address) does not answer: \(error.localizedDescription); is the server running, and GRANDSTAND_URL its address?"
         )
+    }
+
+    /// Why a server cannot be asked now.
+    func describe(_ error: any Error) -> String {
+        (error as? URLError).map { silence($0).description } ?? "\(address): \(error)"
     }
 
     /// The JSON of an answer; `nil` for one without a body.

@@ -7,8 +7,6 @@ struct StartCommand: AsyncParsableCommand {
         commandName: "start", abstract: "Starts an event's Live Activity for everyone who follows.",
         subcommands: [Preview.self, Now.self, Show.self, Stop.self])
 
-    private static let columns = ["state", "startedAt", "finishedAt"]
-
     /// Whose start.
     struct Target: ParsableArguments {
         @Argument(help: "The event key.") var key: String
@@ -19,9 +17,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws {
-            try await client.show(.startEvent(target.key, .init(dryRun: true)), StartCommand.columns)
-        }
+        func run() async throws { try await client.show(.startEvent(target.key, dryRun: true)) }
     }
 
     struct Now: AsyncParsableCommand {
@@ -30,9 +26,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws {
-            try await client.show(.startEvent(target.key), StartCommand.columns)
-        }
+        func run() async throws { try await client.show(.startEvent(target.key)) }
     }
 
     struct Show: AsyncParsableCommand {
@@ -40,7 +34,7 @@ struct StartCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { try await client.show(.getStart(target.key), StartCommand.columns) }
+        func run() async throws { try await client.show(.getStart(target.key)) }
     }
 
     struct Stop: AsyncParsableCommand {
@@ -63,9 +57,6 @@ struct TopicCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
         @OptionGroup var target: AppOptions
 
-        func run() async throws {
-            try await client.show(
-                .listTopics(in: target.app, limit: page.limit, cursor: page.cursor), ["topic", "followers"])
-        }
+        func run() async throws { try await client.list(.listTopics(in: target.app), page, ["topic", "followers"]) }
     }
 }

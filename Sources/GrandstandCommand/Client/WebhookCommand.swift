@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
@@ -12,8 +11,6 @@ struct WebhookCommand: AsyncParsableCommand {
             Create.self, List.self, Get.self, Change.self, Delete.self, Rotate.self, Test.self, Deliveries.self,
             Delivery.self, Replay.self,
         ])
-
-    private static let columns = ["id", "enabled", "topics", "url", "reason"]
 
     /// Which webhook.
     struct Target: ParsableArguments {
@@ -41,7 +38,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 enabled: disabled ? false : nil)
             let answer = try await client.answer(.createWebhook(draft))
             if !client.json {
-                FileHandle.standardError.write(Data("webhook \(answer?["id"]?.string ?? ""); its secret:\n".utf8))
+                Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:")
             }
             client.showSecret(answer)
         }
@@ -53,7 +50,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func run() async throws {
-            try await client.show(.listWebhooks(limit: page.limit, cursor: page.cursor), WebhookCommand.columns)
+            try await client.list(.listWebhooks(), page, ["id", "enabled", "topics", "url", "reason"])
         }
     }
 
@@ -62,7 +59,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: Target
 
-        func run() async throws { try await client.show(.getWebhook(target.id), WebhookCommand.columns) }
+        func run() async throws { try await client.show(.getWebhook(target.id)) }
     }
 
     struct Change: AsyncParsableCommand {
@@ -94,7 +91,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 draft.set("description", description)
                 draft.set("enabled", messages)
             }
-            client.show(answer, WebhookCommand.columns)
+            client.show(answer)
         }
     }
 
@@ -115,7 +112,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             client.showSecret(
-                try await client.answer(.rotateWebhookSecret(target.id, .init(overlapSeconds: overlap))))
+                try await client.answer(.rotateWebhookSecret(target.id, overlapSeconds: overlap)))
         }
     }
 
@@ -140,11 +137,10 @@ struct WebhookCommand: AsyncParsableCommand {
         @Option(help: "Only messages of this type, e.g. broadcast.settled.") var topic: String?
 
         func run() async throws {
-            try await client.show(
+            try await client.list(
                 .listWebhookDeliveries(
-                    of: target.id, state: state.map { .init(rawValue: $0) }, topic: topic.map { .init(rawValue: $0) },
-                    limit: page.limit, cursor: page.cursor),
-                ["id", "topic", "state", "attempts", "status", "createdAt", "reason"])
+                    of: target.id, state: state.map { .init(rawValue: $0) }, topic: topic.map { .init(rawValue: $0) }),
+                page, ["id", "topic", "state", "attempts", "status", "createdAt", "reason"])
         }
     }
 
@@ -154,7 +150,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var target: Target
         @Argument(help: "The delivery's ID.") var delivery: String
 
-        func run() async throws { try await client.show(.getWebhookDelivery(delivery, of: target.id), []) }
+        func run() async throws { try await client.show(.getWebhookDelivery(delivery, of: target.id)) }
     }
 
     struct Replay: AsyncParsableCommand {
@@ -193,7 +189,7 @@ extension ClientOptions {
             let isTried = (answer?["log"]?.elements?.count ?? 0) > tries
             switch answer?["state"]?.string {
             case "delivered" where isTried:
-                if json { return show(answer, []) }
+                if json { return show(answer) }
                 return print("taken")
             case "cancelled",
                 .some where isTried:

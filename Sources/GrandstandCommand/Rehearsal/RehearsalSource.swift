@@ -33,8 +33,8 @@ struct RehearsalSource: Sendable {
             let answer = try ServerAccess.json(
                 of: try await access.answer(
                     to: .listEvents(
-                        state: filter.state.map { .init(rawValue: $0.rawValue) }, from: filter.from, to: filter.to,
-                        limit: 200, cursor: cursor)))
+                        state: filter.state.map { .init(rawValue: $0.rawValue) }, from: filter.from, to: filter.to
+                    ).page(limit: 200, after: cursor)))
             return (answer?["items"]?.elements ?? [], answer?["nextCursor"]?.string)
         } channelLimit: { bundleID in
             let app = try ServerAccess.json(of: try await access.answer(to: .getApp(bundleID.rawValue)))

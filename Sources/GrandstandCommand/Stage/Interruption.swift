@@ -3,9 +3,11 @@ internal import UnixSignals
 
 /// Runs `body`, which SIGINT and SIGTERM cancel: what it started is ended in order, then the command exits with 130.
 func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value?.self) { group in
+    // Before the body begins: whoever sees something of it may interrupt it already.
+    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask {
-            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { throw ExitCode(130) }
+            for await _ in signals { throw ExitCode(130) }
             return nil
         }
         group.addTask { try await body() }

@@ -29,39 +29,22 @@ public struct HostCondition: Sendable, Hashable {
     /// By its IANA name.
     public var timeZone: String?
     /// Whether the app may show Live Activities.
-    public var liveActivitiesEnabled: Bool
+    public var liveActivitiesEnabled = true
     /// Whether people let it update them often.
-    public var frequentPushesEnabled: Bool
+    public var frequentPushesEnabled = true
     /// Whether an activity may listen to a channel (iOS 18).
-    public var hasChannels: Bool
+    public var hasChannels = true
     /// Whether an activity may be scheduled (iOS 26).
-    public var schedules: Bool
+    public var schedules = true
     /// The types of attributes that the app has.
-    public var types: Set<String>
+    public var types: Set<String> = []
     /// Start tokens in hex by type, as far as the system has given them.
-    public var startTokens: [String: String]
+    public var startTokens: [String: String] = [:]
     /// The activities there are, of all types.
-    public var activities: [ActivitySnapshot]
+    public var activities: [ActivitySnapshot] = []
 
-    /// What a system says.
-    public init(
-        systemVersion: String, appVersion: String? = nil, locale: String? = nil, timeZone: String? = nil,
-        liveActivitiesEnabled: Bool = true, frequentPushesEnabled: Bool = true, hasChannels: Bool = true,
-        schedules: Bool = true,
-        types: Set<String> = [], startTokens: [String: String] = [:], activities: [ActivitySnapshot] = []
-    ) {
-        self.systemVersion = systemVersion
-        self.appVersion = appVersion
-        self.locale = locale
-        self.timeZone = timeZone
-        self.liveActivitiesEnabled = liveActivitiesEnabled
-        self.frequentPushesEnabled = frequentPushesEnabled
-        self.hasChannels = hasChannels
-        self.schedules = schedules
-        self.types = types
-        self.startTokens = startTokens
-        self.activities = activities
-    }
+    /// A system of this version, which does all there is, of an app that has nothing yet.
+    public init(systemVersion: String) { self.systemVersion = systemVersion }
 }
 
 /// Something that changed on the device.

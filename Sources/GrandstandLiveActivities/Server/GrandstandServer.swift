@@ -25,11 +25,11 @@ package struct GrandstandServer: DeviceServer {
                     try await client.exchange(.putActivity(id, of: identity, entry.draft))
                 case .receipts(let shown):
                     try await client.exchange(
-                        .recordReceipts(of: identity, .init(sentAt: Date(), items: shown.map(\.receipt))))
+                        .recordReceipts(shown, of: identity, sentAt: Date()))
                 case .forget:
                     try await client.exchange(.forgetInstallation(identity))
                 }
-            guard (200..<300).contains(answer.status) else { return .refused(DeviceRefusal(answer)) }
+            guard (200..<300).contains(answer.status) else { return .refused(ServerProblem(answer)) }
             let registered = try? JSONDecoder().decode(GrandstandClient.Registered.self, from: answer.body)
             if case .register = request, registered == nil { return .unanswered("an answer that is not Grandstand's") }
             return .accepted(isNew: answer.status == 201, isSampled: registered?.sampled)
@@ -45,31 +45,10 @@ package struct GrandstandServer: DeviceServer {
             return .found(
                 channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes)
         } catch let problem as ServerProblem {
-            switch problem.kind {
-            case .channelPending: return .pending(retryAfter: problem.retryAfter ?? 5)
-            case .eventNotFound: return .notFound
-            case .eventEnded: return .ended
-            default: return .refused(DeviceRefusal(problem))
-            }
+            return .refused(problem)
         } catch {
             return .unanswered("\(error)")
         }
-    }
-}
-
-extension DeviceRefusal {
-    init(_ answer: GrandstandClient.Answer) {
-        /// What `stale-installation` adds to a problem.
-        struct Members: Decodable {
-            let sequence: Int?
-        }
-        self.init(ServerProblem(answer))
-        sequence = (try? JSONDecoder().decode(Members.self, from: answer.body))?.sequence
-    }
-
-    init(_ problem: ServerProblem) {
-        self.init(
-            status: problem.status, slug: problem.slug, detail: problem.description, retryAfter: problem.retryAfter)
     }
 }
 
@@ -89,11 +68,5 @@ extension ActivityEntry {
         .init(
             eventKey: eventKey, attributesType: attributesType, state: .init(rawValue: state.rawValue),
             updateToken: updateToken, channelId: channelID)
-    }
-}
-
-extension ShownMessage {
-    fileprivate var receipt: GrandstandClient.Receipt {
-        .init(eventKey: eventKey, timestamp: timestamp, shownAt: shownAt)
     }
 }

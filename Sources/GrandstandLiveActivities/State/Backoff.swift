@@ -29,5 +29,4 @@ package struct Backoff: Sendable, Hashable {
     }
 
     package var notBefore: Duration { max(next, held) }
-    package var attempts: Int { failures }
 }

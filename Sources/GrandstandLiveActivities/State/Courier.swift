@@ -1,3 +1,5 @@
+package import GrandstandClient
+
 /// Decides what an installation says next, and what an answer makes of its record. Pure: time comes in, requests go out.
 ///
 /// One request is under way at a time. What it remembers beside the record is of one launch: a key that was refused, what
@@ -24,7 +26,7 @@ package struct Courier: Sendable {
     /// Since when the server knows that the app runs; `nil`: not yet.
     private var greetedAt: Duration?
     /// The key was refused: nothing is sent until the next launch, which may bring another key.
-    package private(set) var keyRefusal: DeviceRefusal?
+    package private(set) var keyRefusal: ServerProblem?
     /// What the server refused for good, and why: it is not asked the same twice.
     private var rejections: [Subject: Rejection] = [:]
     /// Why the last attempt came to nothing.
@@ -38,7 +40,7 @@ package struct Courier: Sendable {
 
     private struct Rejection: Sendable {
         var version: Int
-        var refusal: DeviceRefusal
+        var refusal: ServerProblem
     }
 
     package init() {}
@@ -49,7 +51,7 @@ package struct Courier: Sendable {
     private static let day: Duration = .seconds(86_400)
 
     /// What was refused for good in this launch.
-    package var rejection: DeviceRefusal? { rejections.values.first?.refusal }
+    package var rejection: ServerProblem? { rejections.values.first?.refusal }
 
     package func next(_ record: DeviceRecord, at now: Duration) -> Step {
         guard keyRefusal == nil, let request = due(record) else { return .idle }
@@ -78,6 +80,12 @@ package struct Courier: Sendable {
         if let greetedAt, now - greetedAt >= Self.day { self.greetedAt = nil }
     }
 
+    /// Waits before it says anything, as when the record cannot be kept.
+    package mutating func pause(_ why: String, at now: Duration, jitter: Double) {
+        trouble = why
+        backoff.fail(at: now, jitter: jitter)
+    }
+
     /// Writes down that a request is about to be made.
     package func depart(_ request: DeviceRequest, _ record: inout DeviceRecord) {
         if case .register = request { record.unanswered += 1 }
@@ -98,8 +106,7 @@ package struct Courier: Sendable {
             return accept(request, isNew: isNew, &record, at: now)
         case .unanswered(let why):
             if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
-            trouble = why
-            backoff.fail(at: now, jitter: jitter)
+            pause(why, at: now, jitter: jitter)
             return .none
         case .refused(let refusal):
             return refuse(request, refusal, &record, at: now, jitter: jitter)
@@ -135,10 +142,10 @@ package struct Courier: Sendable {
     }
 
     private mutating func refuse(
-        _ request: DeviceRequest, _ refusal: DeviceRefusal, _ record: inout DeviceRecord, at now: Duration,
+        _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: Duration,
         jitter: Double
     ) -> Consequence {
-        trouble = refusal.detail
+        trouble = "\(refusal)"
         // A proxy may say 502 or 504 of what was carried out.
         if case .register = request, !refusal.isPassing || refusal.status == 429 {
             record.unanswered = max(0, record.unanswered - 1)
@@ -152,16 +159,16 @@ package struct Courier: Sendable {
             backoff.fail(at: now, retryAfter: refusal.retryAfter, jitter: jitter)
             return .none
         }
-        switch refusal.slug {
-        case "stale-installation":
+        switch refusal.kind {
+        case .staleInstallation:
             // The keychain or the server remembers more than the record, as after a reinstallation: go on from there.
             record.sequence = max(record.sequence, refusal.sequence ?? 0) + 1
             record.confirmed = nil
-        case "installation-not-found":
+        case .installationNotFound:
             record.startAnew()
             greetedAt = nil
             backoff.fail(at: now, jitter: jitter)
-        case "wrong-installation-secret":
+        case .wrongInstallationSecret:
             backoff.fail(at: now, jitter: jitter)
             return .renewIdentity
         default:
@@ -171,7 +178,7 @@ package struct Courier: Sendable {
     }
 
     /// The same would be refused again: it is left alone until it changes, or the app is launched again.
-    private mutating func reject(_ request: DeviceRequest, _ refusal: DeviceRefusal, _ record: inout DeviceRecord) {
+    private mutating func reject(_ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord) {
         switch request {
         case .register(let sequence, _): rejections[.facts] = Rejection(version: sequence, refusal: refusal)
         case .report(let id, let entry):

@@ -1,4 +1,5 @@
 package import Foundation
+package import GrandstandClient
 
 /// What an installation is and what of it the server has yet to hear. It is its own queue: what waits is the newest state,
 /// so nothing piles up, and a crash loses nothing that was written.
@@ -15,7 +16,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var activities: [String: ActivityEntry] = [:]
     package var wanted: [WantedStart] = []
     /// The oldest first.
-    package private(set) var shown: [ShownMessage] = []
+    package private(set) var shown: [GrandstandClient.Receipt] = []
     /// Whether the server asks this installation for receipts.
     package var isSampled = false
     /// Everything is to be forgotten, here and there.
@@ -85,16 +86,19 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
 
     /// Becomes the record of another installation: of a restored phone, or after the secret was lost. What people follow
     /// stays; activities and receipts are the other one's.
-    package mutating func move(to new: UUID) {
-        guard installation != new else { return }
+    ///
+    /// - Returns: whether it was another one's: what this phone has is to be looked at anew.
+    package mutating func move(to new: UUID) -> Bool {
+        guard installation != new else { return false }
         let isFirst = installation == nil
         installation = new
-        guard !isFirst else { return }
+        guard !isFirst else { return false }
         say { $0.startTokens = [:] }
         activities = [:]
         shown = []
         isSampled = false
         confirmed = nil
+        return true
     }
 
     /// The same phone under a new name: what it shows is still there.
@@ -114,7 +118,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// Notes a receipt, where one is asked for.
-    package mutating func note(_ message: ShownMessage) {
+    package mutating func note(_ message: GrandstandClient.Receipt) {
         guard isSampled else { return }
         shown.append(message)
         shown.removeFirst(max(0, shown.count - Self.mostShown))

@@ -1,19 +1,23 @@
 public import Foundation
+internal import GrandstandClient
 
 /// Who an installation is, and what proves it. Both are kept together, so that a name is never without its secret.
 public struct InstallationCredential: Codable, Sendable, Hashable {
     /// The name, made by the app.
     public let installation: UUID
-    /// 32 random bytes in base64url; drawn once and sent with each call.
-    public let secret: String
+    private let drawn: Secret
+
+    /// 32 random bytes in base64url; drawn once and sent with each call. It is not printed with the credential.
+    public var secret: String { drawn.rawValue }
+
+    private enum CodingKeys: String, CodingKey {
+        case installation
+        case drawn = "secret"
+    }
 
     /// A new one, from the system's source of randomness.
     public static func draw() -> InstallationCredential {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let secret = Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        return InstallationCredential(installation: UUID(), secret: secret)
+        InstallationCredential(installation: UUID(), drawn: .draw())
     }
 }
 

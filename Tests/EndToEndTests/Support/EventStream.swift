@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 internal import Synchronization
 
 #if canImport(FoundationNetworking)

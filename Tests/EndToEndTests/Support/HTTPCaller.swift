@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandClient
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking

@@ -10,7 +10,9 @@ struct OpenAPI {
         var query: Set<String>
         /// Names of header fields.
         var headers: Set<String>
+        /// Whether it has a body, and the schema's name where that is one of the document's.
         var hasBody: Bool
+        var body: String?
         /// Names of the schemas of an answer 2xx; empty for one without a body or in text.
         var answers: Set<String>
 
@@ -48,6 +50,8 @@ struct OpenAPI {
                 return Operation(
                     operationId: operation["operationId"]?.string ?? "", method: method.uppercased(), path: path,
                     query: names("query"), headers: names("header"), hasBody: operation["requestBody"] != nil,
+                    body: operation["requestBody"]?["content"]?["application/json"]?["schema"]?["$ref"]?.string
+                        .map(Self.last),
                     answers: Set(good.flatMap { Self.schemas(of: $0.value) }))
             }
         }

@@ -1,0 +1,112 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+/// What scripts rely on: exit codes, options that are not ignored, standard output for the answer alone.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandScriptTests {
+    private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
+
+    private func grandstand(_ stage: Stage, _ arguments: String...) async throws -> Program.Output {
+        try await Program.run(
+            Self.program, arguments,
+            environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
+    }
+
+    @Test func `several events are looked up with what is missing, and options of the list are refused`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            try await stage.putEvent("cup")
+            try await stage.activeChannels(of: "cup")
+            let app = [Stage.bundleID, "development"]
+            let found = try await grandstand(stage, "lookup", app[0], app[1], "derby", "cup")
+            #expect(found.exitCode == 0, "\(found.text)")
+            let partly = try await grandstand(stage, "lookup", app[0], app[1], "derby", "nope")
+            #expect(partly.exitCode == 1)
+            #expect(partly.text.contains("missing:"), "\(partly.text)")
+            #expect(partly.text.contains("Error: 1 of 2 are missing: nope: event-not-found"), "\(partly.text)")
+            let topic = try await grandstand(stage, "lookup", app[0], app[1], "derby", "--topic", "x", "--limit", "5")
+            #expect(topic.exitCode == 64)
+            #expect(topic.text.contains("--topic, --limit: only of the list"), "\(topic.text)")
+            for keys in [[], ["derby", "cup"]] {
+                let content = try await Program.run(
+                    Self.program, ["lookup"] + app + keys + ["--content-state"],
+                    environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": "gs_x"])
+                #expect(content.exitCode == 64)
+            }
+        }
+    }
+
+    @Test func `a batch says which of its items were refused, and fails`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let good = #"{"eventKey": "derby", "event": "update", "contentState": {}}"#
+            let batch = #"{"items": [\#(good), {"eventKey": "nope", "event": "end"}]}"#
+            let sent = try await grandstand(stage, "broadcast", "batch", batch)
+            #expect(sent.exitCode == 1)
+            #expect(
+                sent.text.contains(
+                    "Error: 1 of 2 were refused:\n  /items/1 (nope): No such event: There is no event nope."),
+                "\(sent.text)")
+            let all = try await grandstand(stage, "broadcast", "batch", #"{"items": [\#(good)]}"#)
+            #expect(all.exitCode == 0, "\(all.text)")
+        }
+    }
+
+    @Test func `to wait for a scheduled broadcast is to wait until it was sent, and to be told until when`()
+        async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let at = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
+            let sent = try await grandstand(
+                stage, "broadcast", "send", "derby", "--content-state", "{}", "--send-at", at, "--wait")
+            #expect(sent.exitCode == 0)
+            #expect(sent.text.contains("scheduled: waits until \(at.dropLast())"), "\(sent.text)")
+            #expect(sent.text.contains("1 accepted"), "\(sent.text)")
+        }
+    }
+
+    @Test func `no key is made where no server's database is`() async throws {
+        let folder = try TemporaryFolder()
+        let data = folder.path + "/data"
+        let made = try await Program.run(
+            Self.program, ["keys", "create", "--name", "me", "--scope", "admin"],
+            environment: ["GRANDSTAND_DATA_DIR": data])
+        #expect(made.exitCode == 1)
+        #expect(made.text.contains("Run this where the server runs"), "\(made.text)")
+        #expect(made.text.contains("grandstand key create"))
+        #expect(!FileManager.default.fileExists(atPath: data))
+        let asked = try await Program.run(Self.program, ["event", "list"], environment: [:])
+        #expect(asked.exitCode == 1)
+        #expect(asked.text.contains("on the server's machine"), "\(asked.text)")
+    }
+
+    @Test func `who watches while there is no server is told so, and may leave`() async throws {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = Self.program
+        process.arguments = ["event", "get", "derby", "--watch"]
+        // Nobody listens on the port of the discard service.
+        process.environment = ["GRANDSTAND_URL": "http://127.0.0.1:9", "GRANDSTAND_API_KEY": "gs_x"]
+        process.standardOutput = output
+        process.standardError = output
+        let (texts, text) = AsyncStream<String>.makeStream()
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty { text.finish() } else { text.yield(String(decoding: data, as: UTF8.self)) }
+        }
+        let (ends, end) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { end.yield($0.terminationStatus) }
+        try process.run()
+        var said = ""
+        for await text in texts {
+            said += text
+            if said.contains("Trying again") { process.interrupt() }
+        }
+        output.fileHandleForReading.readabilityHandler = nil
+        #expect(said.contains("http://127.0.0.1:9 does not answer"), "\(said)")
+        #expect(said.components(separatedBy: "does not answer").count == 2, "\(said)")
+        #expect(await ends.first { _ in true } == 130)
+    }
+}

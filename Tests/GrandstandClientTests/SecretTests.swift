@@ -1,0 +1,47 @@
+internal import Foundation
+internal import GrandstandClient
+internal import Testing
+
+/// Keys and secrets are in no description, no debugger and no dump.
+struct SecretTests {
+    private static let secret = "gs_do_not_print_me"
+
+    private struct Silent: ClientTransport {
+        func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response {
+            throw URLError(.timedOut)
+        }
+    }
+
+    private static func texts(_ value: Any) -> String {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return ["\(value)", String(reflecting: value), dumped].joined(separator: "\n")
+    }
+
+    @Test func `whatever holds a key or a secret may be logged`() async throws {
+        let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
+        let identity = GrandstandClient.InstallationIdentity(
+            app: app, installationId: "INSTALLATION", secret: Self.secret)
+        let transport = ScriptedTransport([{ .json("{}") }])
+        let server = try #require(URL(string: "https://grandstand.example"))
+        let client = GrandstandClient(server: server, key: Self.secret, transport: Silent())
+        let call = GrandstandClient.Call<GrandstandClient.Installation>.getInstallation(identity)
+        _ = try await GrandstandClient(server: server, key: Self.secret, transport: transport).exchange(call)
+        let request = try #require(transport.requests.first)
+        #expect(request.headers["Authorization"] == "Bearer \(Self.secret)")
+        #expect(request.headers["Grandstand-Installation-Secret"] == Self.secret)
+        let key = try ClientJSON.read(
+            GrandstandClient.IssuedKey.self,
+            Data(
+                #"{"id":"k","name":"n","scopes":["device"],"prefix":"gs_","state":"active","createdAt":"2026-11-21T20:45:00Z","secret":"\#(Self.secret)"}"#
+                    .utf8))
+        #expect(key.secret == Self.secret && key.name == "n")
+        for value: Any in [client, identity, call, request, key] {
+            #expect(!Self.texts(value).contains(Self.secret), "\(type(of: value))")
+        }
+        // Kept in a keychain it is whole.
+        let kept = try JSONDecoder().decode(
+            GrandstandClient.InstallationIdentity.self, from: try JSONEncoder().encode(identity))
+        #expect(kept == identity && kept.secret == Self.secret)
+    }
+}

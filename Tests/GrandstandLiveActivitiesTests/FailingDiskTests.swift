@@ -1,0 +1,107 @@
+internal import Foundation
+internal import GrandstandClient
+internal import GrandstandLiveActivities
+internal import PhoneFakes
+internal import Testing
+
+/// A record that cannot be read or written for a while, and callers that do not wait.
+@Suite(.timeLimit(.minutes(1)))
+struct FailingDiskTests {
+    /// The record can neither be read nor written, as before the first unlock or on a disk that fails.
+    private static func fail(_ phone: Phone) throws {
+        try? FileManager.default.moveItem(at: phone.record, to: aside(phone))
+        try FileManager.default.createDirectory(at: phone.record, withIntermediateDirectories: true)
+    }
+
+    private static func mend(_ phone: Phone) throws {
+        try FileManager.default.removeItem(at: phone.record)
+        try? FileManager.default.moveItem(at: aside(phone), to: phone.record)
+    }
+
+    private static func aside(_ phone: Phone) -> URL { phone.record.appendingPathExtension("aside") }
+
+    private static func isLocked(_ status: LiveActivitiesStatus) -> Bool {
+        if case .locked = status.phase { true } else { false }
+    }
+
+    @Test func `an answer that cannot be written down is not asked for again at once`() async throws {
+        // Who sleeps does so until woken: only what needs no pause happens.
+        let phone = Phone(time: .standing)
+        defer { phone.discard() }
+        phone.server.setFate { _, _ in
+            try? Self.fail(phone)
+            return .arrives
+        }
+        let app = await phone.launch()
+        _ = await app.wait(Self.isLocked)
+        await app.flush()
+        #expect(phone.server.requests.count == 1)
+        phone.server.setFate { _, _ in .arrives }
+        try Self.mend(phone)
+        await app.refresh()
+        await app.uploaded()
+        #expect(await phone.known(app)?.facts.systemVersion == "18.4.1")
+        await app.stop()
+    }
+
+    @Test func `an activity that cannot be written down is started once, and noted later`() async throws {
+        let phone = Phone(time: .standing)
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await app.uploaded()
+        phone.server.setLookup("derby", .found(channelID: nil, contentState: nil))
+        phone.host.setOnStart { try? Self.fail(phone) }
+        #expect(try await app.show(Phone.match()) == .shown("card-1"))
+        await app.flush()
+        #expect(await app.status.waitingFor == ["derby"])
+        #expect(phone.server.lookups.count == 1)
+        try Self.mend(phone)
+        await app.refresh()
+        _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
+        #expect(phone.host.starts.count == 1)
+        await app.stop()
+    }
+
+    @Test func `what the system said while the record was locked is said after the first unlock`() async throws {
+        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        defer { phone.discard() }
+        try Self.fail(phone)
+        let app = await phone.launch()
+        _ = await app.wait(Self.isLocked)
+        try Self.mend(phone)
+        _ = await app.wait { $0.phase == .upToDate && $0.installation != nil }
+        #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "01"])
+        await app.stop()
+    }
+
+    /// A server that never answers.
+    private struct SilentServer: DeviceServer {
+        func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
+            try? await Task.sleep(for: .seconds(86_400))
+            return .unanswered("silence")
+        }
+
+        func lookup(_ eventKey: String) async -> LookupOutcome {
+            try? await Task.sleep(for: .seconds(86_400))
+            return .unanswered("silence")
+        }
+    }
+
+    @Test func `a caller that gives up is let go at once, and what it asked for goes on`() async throws {
+        let phone = Phone(time: .standing)
+        defer { phone.discard() }
+        let app = LiveActivities(
+            host: phone.host, server: SilentServer(), store: RecordStore(file: phone.record),
+            credentials: FileCredentials(file: phone.keychain), time: phone.time)
+        await app.start()
+        let flush = Task { await app.flush() }
+        let show = Task { try await app.show(Phone.match()) }
+        _ = await app.wait { $0.waitingFor == ["derby"] }
+        flush.cancel()
+        show.cancel()
+        await flush.value
+        #expect(try await show.value == .waiting)
+        #expect(await app.status.waitingFor == ["derby"])
+        await app.stop()
+    }
+}
