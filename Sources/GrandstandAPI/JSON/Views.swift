@@ -6,131 +6,113 @@ package import Grandstand
 // that webhooks are told stand with the nouns (…+json.swift).
 
 /// An app with what is known around it.
-struct AppView: JSONWritable {
+struct AppView: JSONObjectWritable {
     let app: App
     let keyFiles: [APNsEnvironment: KeyFileState]
     let quirks: [Quirk]
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", app.bundleID.rawValue)
-            object.member("topic", app.bundleID.topic)
-            object.member("name", app.name)
-            object.member("teamId", app.credentials.teamID)
-            object.member("keyId", app.credentials.keyID)
-            object.member("channelLimit", app.channelLimit)
-            object.name("environments")
-            object.object { environments in
-                for (environment, override) in app.overrides.sorted(by: { $0.key < $1.key }) {
-                    environments.name(dynamic: environment.rawValue)
-                    environments.object { fields in
-                        if let teamID = override.teamID { fields.member("teamId", teamID) }
-                        if let keyID = override.keyID { fields.member("keyId", keyID) }
-                    }
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", app.bundleID.rawValue)
+        object.member("topic", app.bundleID.topic)
+        object.member("name", app.name)
+        object.member("teamId", app.credentials.teamID)
+        object.member("keyId", app.credentials.keyID)
+        object.member("channelLimit", app.channelLimit)
+        object.object("environments") { environments in
+            for (environment, override) in app.overrides.sorted(by: { $0.key < $1.key }) {
+                environments.name(dynamic: environment.rawValue)
+                environments.object { fields in
+                    if let teamID = override.teamID { fields.member("teamId", teamID) }
+                    if let keyID = override.keyID { fields.member("keyId", keyID) }
                 }
             }
-            object.name("credentials")
-            object.object { credentials in
-                for environment in APNsEnvironment.allCases {
-                    credentials.name(dynamic: environment.rawValue)
-                    credentials.string((keyFiles[environment] ?? .missing).rawValue)
-                }
-            }
-            object.member("quirks", quirks)
-            object.member("preview", app.preview)
-            object.member("createdAt", app.createdAt)
-            object.member("updatedAt", app.updatedAt)
         }
+        object.object("credentials") { credentials in
+            for environment in APNsEnvironment.allCases {
+                credentials.name(dynamic: environment.rawValue)
+                credentials.string((keyFiles[environment] ?? .missing).rawValue)
+            }
+        }
+        object.member("quirks", quirks)
+        object.member("preview", app.preview)
+        object.member("createdAt", app.createdAt)
+        object.member("updatedAt", app.updatedAt)
     }
 }
 
 /// An app as the keys see it that ship in apps.
-struct AppNameView: JSONWritable {
+struct AppNameView: JSONObjectWritable {
     let app: App
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", app.bundleID.rawValue)
-            object.member("topic", app.bundleID.topic)
-            object.member("name", app.name)
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", app.bundleID.rawValue)
+        object.member("topic", app.bundleID.topic)
+        object.member("name", app.name)
     }
 }
 
-extension Quirk: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("environment", environment.rawValue)
-            object.member("quirk", name.rawValue)
-            object.member("value", value)
-            object.member("learnedAt", learnedAt)
-            object.member("evidence", evidence)
-        }
+extension Quirk: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("environment", environment.rawValue)
+        object.member("quirk", name.rawValue)
+        object.member("value", value)
+        object.member("learnedAt", learnedAt)
+        object.member("evidence", evidence)
     }
 }
 
-extension Event: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("key", specification.key.rawValue)
-            object.member("name", specification.name)
-            object.member("kind", specification.kind)
-            object.member("state", state.rawValue)
-            object.member("startsAt", specification.startsAt)
-            object.member("endsAt", specification.endsAt)
-            object.member("channelsOpenAt", specification.channelsOpenAt)
-            object.member("channelsOpenBefore", specification.channelsOpenBefore)
-            object.name("audiences")
-            object.array(zip(specification.audiences, channels)) { writer, pair in
-                writer.object { audience in
-                    audience.member("bundleId", pair.0.bundleID.rawValue)
-                    audience.member("environment", pair.0.environment.rawValue)
-                    if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
-                    audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
-                    audience.member("delivery", pair.0.delivery.rawValue)
-                    if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
-                    audience.member("channel", Optional(pair.1))
-                }
-            }
-            object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
-            object.member("topics", specification.topics.map(\.rawValue))
-            object.member("start", specification.start)
-            object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
+extension Event: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("key", specification.key.rawValue)
+        object.member("name", specification.name)
+        object.member("kind", specification.kind)
+        object.member("state", state.rawValue)
+        object.member("startsAt", specification.startsAt)
+        object.member("endsAt", specification.endsAt)
+        object.member("channelsOpenAt", specification.channelsOpenAt)
+        object.member("channelsOpenBefore", specification.channelsOpenBefore)
+        object.objects("audiences", zip(specification.audiences, channels)) { audience, pair in
+            audience.member("bundleId", pair.0.bundleID.rawValue)
+            audience.member("environment", pair.0.environment.rawValue)
+            if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
+            audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
+            audience.member("delivery", pair.0.delivery.rawValue)
+            if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
+            audience.member("channel", Optional(pair.1))
         }
+        object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
+        object.member("topics", specification.topics.map(\.rawValue))
+        object.member("start", specification.start)
+        object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
+        object.member("createdAt", createdAt)
+        object.member("updatedAt", updatedAt)
     }
 }
 
-extension Audience.ChannelStatus: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("state", state.rawValue)
-            if let channelID { object.member("channelId", channelID) }
-            if let reason { object.member("reason", reason) }
-            if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
-        }
+extension Audience.ChannelStatus: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("state", state.rawValue)
+        if let channelID { object.member("channelId", channelID) }
+        if let reason { object.member("reason", reason) }
+        if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
     }
 }
 
-extension Broadcast: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", id)
-            object.member("eventKey", eventKey?.rawValue)
-            object.member("event", event.rawValue)
-            object.member("state", state.rawValue)
-            object.member("acceptedAt", acceptedAt)
-            if sendAt != nil { object.member("sendAt", sendAt) }
-            object.member("by", by)
-            object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
-            object.name("deliveries")
-            object.array(deliveries) { writer, delivery in
-                delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
-            }
-            object.member("warnings", warnings)
-            if let request { object.member("message", request) }
+extension Broadcast: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("id", id)
+        object.member("eventKey", eventKey?.rawValue)
+        object.member("event", event.rawValue)
+        object.member("state", state.rawValue)
+        object.member("acceptedAt", acceptedAt)
+        if sendAt != nil { object.member("sendAt", sendAt) }
+        object.member("by", by)
+        object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
+        object.array("deliveries", deliveries) { writer, delivery in
+            delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
         }
+        object.member("warnings", warnings)
+        if let request { object.member("message", request) }
     }
 }
 
@@ -166,40 +148,36 @@ extension Delivery {
 }
 
 /// A single push, which shows the last digits of its token.
-struct PushView: JSONWritable {
+struct PushView: JSONObjectWritable {
     let push: Broadcast
     let recipient: TokenAddress
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", push.id)
-            object.member("bundleId", recipient.app.bundleID.rawValue)
-            object.member("environment", recipient.app.environment.rawValue)
-            object.member("token", recipient.token.description)
-            object.member("event", push.event.rawValue)
-            object.member("state", push.state.rawValue)
-            object.member("acceptedAt", push.acceptedAt)
-            if push.sendAt != nil { object.member("sendAt", push.sendAt) }
-            object.member("by", push.by)
-            object.name("delivery")
-            if let delivery = push.deliveries.first {
-                object.object { delivery.writeProgress(to: &$0) }
-            } else {
-                object.null()
-            }
-            object.member("warnings", push.warnings)
+    func write(members object: inout JSONWriter) {
+        object.member("id", push.id)
+        object.member("bundleId", recipient.app.bundleID.rawValue)
+        object.member("environment", recipient.app.environment.rawValue)
+        object.member("token", recipient.token.description)
+        object.member("event", push.event.rawValue)
+        object.member("state", push.state.rawValue)
+        object.member("acceptedAt", push.acceptedAt)
+        if push.sendAt != nil { object.member("sendAt", push.sendAt) }
+        object.member("by", push.by)
+        object.name("delivery")
+        if let delivery = push.deliveries.first {
+            object.object { delivery.writeProgress(to: &$0) }
+        } else {
+            object.null()
         }
+        object.member("warnings", push.warnings)
     }
 }
 
-extension Delivery.Counts: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("total", total)
-            object.member("accepted", accepted)
-            object.member("rejected", rejected)
-            object.member("gone", gone)
-            object.member("pending", pending)
-        }
+extension Delivery.Counts: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("total", total)
+        object.member("accepted", accepted)
+        object.member("rejected", rejected)
+        object.member("gone", gone)
+        object.member("pending", pending)
     }
 }
