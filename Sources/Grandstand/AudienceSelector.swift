@@ -46,13 +46,11 @@ package struct AudienceSelector: Sendable, Hashable {
     }
 }
 
-extension AudienceSelector: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", bundleID.rawValue)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant.rawValue) }
-        }
+extension AudienceSelector: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("bundleId", bundleID.rawValue)
+        object.member("environment", environment.rawValue)
+        if let variant { object.member("variant", variant.rawValue) }
     }
 
     /// Reads one off the fields of its object, leaving faults with them; `nil` when there are any.

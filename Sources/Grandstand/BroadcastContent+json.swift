@@ -3,8 +3,7 @@ extension BroadcastContent {
     /// JSON object text, contents and alerts as they were written; `nil` when nothing differs.
     package static func text(_ byVariant: [Variant: Override]) -> [UInt8]? {
         guard !byVariant.isEmpty else { return nil }
-        var json = JSONWriter()
-        json.object { object in
+        return JSONWriter.text { object in
             for (variant, override) in byVariant.sorted(by: { $0.key < $1.key }) {
                 object.name(dynamic: variant.rawValue)
                 object.object { members in
@@ -13,7 +12,6 @@ extension BroadcastContent {
                 }
             }
         }
-        return json.bytes
     }
 
     /// Reads what `text` wrote.

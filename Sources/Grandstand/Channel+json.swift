@@ -2,13 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 
 /// The JSON form stands here, not with the API's other views: messages to webhooks have it, too.
-extension Channel: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in writeMembers(to: &object) }
-    }
-
-    /// The members of the channel's object, for views that add to them.
-    package func writeMembers(to object: inout JSONWriter) {
+extension Channel: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
         writeIdentity(to: &object)
         object.member("state", state.rawValue)
         object.member("eventKey", eventKey?.rawValue)

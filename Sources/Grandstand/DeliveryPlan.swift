@@ -178,9 +178,7 @@ package struct DeliveryPlan: Sendable, Hashable {
             "dismissalDate is more than four hours after the end is sent; Apple removes an ended activity by then. "
             + "Use a time up to \(RFC3339.text(Date(timeIntervalSince1970: Double(latest)))), a past one to "
             + "remove it at once, or leave it out for Apple's four hours."
-        throw Problem(
-            .invalidRequest, "The dismissal is too late.",
-            errors: [FieldError(pointer: "/dismissalDate", detail: detail)])
+        throw Problem.invalid("The dismissal is too late.", at: "/dismissalDate", detail)
     }
 
     /// One at most, for all contents that are too long.

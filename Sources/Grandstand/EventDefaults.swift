@@ -48,15 +48,13 @@ extension BroadcastRequest {
 
 // MARK: JSON
 
-extension EventDefaults: JSONWritable {
+extension EventDefaults: JSONObjectWritable {
     /// As they were declared, without the members that were left out.
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            if let priority { object.member("priority", priority.rawValue) }
-            if let staleAfter { object.member("staleAfter", staleAfter) }
-            if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let relevanceScore { object.member("relevanceScore", raw: relevanceScore) }
-        }
+    package func write(members object: inout JSONWriter) {
+        if let priority { object.member("priority", priority.rawValue) }
+        if let staleAfter { object.member("staleAfter", staleAfter) }
+        if let expiresIn { object.member("expiresIn", expiresIn) }
+        if let relevanceScore { object.member("relevanceScore", raw: relevanceScore) }
     }
 
     /// Reads them off an object, leaving faults with `fields`.

@@ -9,6 +9,10 @@ package struct PageRequest: Sendable, Hashable {
         self.limit = limit
         self.cursor = cursor
     }
+
+    /// For a cursor that is none of the list's.
+    package static let refusal = Problem.invalid(
+        "Use nextCursor of the previous page as it came.", at: "cursor", "This is not a cursor of this list.")
 }
 
 /// One part of a list.

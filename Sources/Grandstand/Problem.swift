@@ -35,6 +35,13 @@ package struct Problem: Error, Sendable, Equatable {
         self.retryAfter = retryAfter
     }
 
+    /// `invalid-request` for one place in the request.
+    ///
+    /// - Parameter rule: what was expected there.
+    package static func invalid(_ detail: String, at pointer: String, _ rule: String) -> Problem {
+        Problem(.invalidRequest, detail, errors: [FieldError(pointer: pointer, detail: rule)])
+    }
+
     /// A member of a problem's body beyond RFC 9457's own.
     package struct Member: Sendable, Equatable {
         package var name: String

@@ -36,7 +36,7 @@ package struct Server: Sendable {
     }
 
     /// For commands and tests that need a key before there is one.
-    package var keys: any KeyStore { parts.stores.keys }
+    package var keys: any KeyLedger { parts.stores.keys }
 
     /// Every operation of the API, for comparing it with its contract.
     package var operations: [APIOperation] { parts.api.operations }

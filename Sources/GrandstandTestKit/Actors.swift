@@ -14,6 +14,12 @@ extension AppStore {
 
 extension EventStore {
     package func put(
+        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> (event: Event, created: Bool) {
+        try await put(specification, within: reach, by: actor, if: .none, now: now)
+    }
+
+    package func put(
         _ specification: EventSpecification, by actor: AuditActor, now: Date
     ) async throws -> (event: Event, created: Bool) {
         try await put(specification, within: .all, by: actor, now: now)
@@ -76,11 +82,17 @@ extension BroadcastIntake {
     }
 }
 
-extension KeyStore {
+extension KeyLedger {
     package func create(
-        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?
+        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor = .commandLine
     ) async throws -> (key: APIKey, secret: String) {
-        try await create(name: name, scopes: scopes, bundleID: bundleID, by: .commandLine)
+        let issued = try await create(
+            KeyDraft(name: name, scopes: scopes, reach: AppReach(of: bundleID.map { [$0] })), by: actor, now: Date())
+        return (issued.key, issued.secret)
+    }
+
+    package func keys() async throws -> [APIKey] {
+        try await keys(within: .all, PageRequest(limit: 200)).items.map(\.key)
     }
 
     package func revoke(_ id: UUID, now: Date) async throws -> Bool {

@@ -8,11 +8,6 @@ package struct FakeKeys: KeyStore, KeyMemory {
     package init(_ bySecret: [String: APIKey]) { self.bySecret = bySecret }
 
     package func authenticate(_ secret: String) async throws -> APIKey? { bySecret[secret] }
-    package func create(
-        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
-    ) async throws -> (key: APIKey, secret: String) { throw Unasked() }
-    package func keys() async throws -> [APIKey] { throw Unasked() }
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
 
     package func known(_ secret: some StringProtocol) -> APIKey? { bySecret[String(secret)] }
     package func changed() {}

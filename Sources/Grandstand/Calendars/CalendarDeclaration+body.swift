@@ -66,8 +66,7 @@ extension CalendarDeclaration {
         do throws(CalendarFault) {
             draft = try self.draft(entry)
         } catch {
-            throw Problem(
-                .invalidRequest, error.detail, errors: [FieldError(pointer: "/eventKey", detail: error.detail)])
+            throw Problem.invalid(error.detail, at: "/eventKey", error.detail)
         }
         return try documents.read(draft.key, draft.document)
     }

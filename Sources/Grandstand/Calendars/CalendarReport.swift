@@ -39,45 +39,32 @@ package struct CalendarReport: Sendable {
     }
 }
 
-extension CalendarReport: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.name("create")
-            object.array(plan.create) { writer, write in
-                writer.object { Self.identify(&$0, write.uid, write.specification) }
-            }
-            object.name("change")
-            object.array(plan.change) { writer, write in
-                writer.object { change in
-                    Self.identify(&change, write.uid, write.specification)
-                    change.name("fields")
-                    change.object { fields in
-                        for field in write.fields {
-                            fields.name(dynamic: field.name)
-                            fields.array([field.old, field.new]) { writer, value in
-                                if let value { writer.raw(value) } else { writer.null() }
-                            }
-                        }
+extension CalendarReport: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.array("create", plan.create) { writer, write in
+            writer.object { Self.identify(&$0, write.uid, write.specification) }
+        }
+        object.objects("change", plan.change) { change, write in
+            Self.identify(&change, write.uid, write.specification)
+            change.object("fields") { fields in
+                for field in write.fields {
+                    fields.name(dynamic: field.name)
+                    fields.array([field.old, field.new]) { writer, value in
+                        if let value { writer.raw(value) } else { writer.null() }
                     }
                 }
             }
-            object.name("cancel")
-            object.array(plan.cancel) { writer, cancellation in
-                writer.object { event in
-                    Self.identify(&event, cancellation.uid, cancellation.event.specification)
-                    event.member("reason", cancellation.reason.rawValue)
-                }
-            }
-            object.member("unchanged", plan.unchanged)
-            object.member("past", plan.past)
-            object.member("problems", plan.problems)
-            object.name("forecast")
-            object.object { forecast in
-                forecast.name("before")
-                forecast.array(forecasts) { Self.write($1, $1.before, to: &$0) }
-                forecast.name("after")
-                forecast.array(forecasts) { Self.write($1, $1.after, to: &$0) }
-            }
+        }
+        object.objects("cancel", plan.cancel) { event, cancellation in
+            Self.identify(&event, cancellation.uid, cancellation.event.specification)
+            event.member("reason", cancellation.reason.rawValue)
+        }
+        object.member("unchanged", plan.unchanged)
+        object.member("past", plan.past)
+        object.member("problems", plan.problems)
+        object.object("forecast") { forecast in
+            forecast.array("before", forecasts) { Self.write($1, $1.before, to: &$0) }
+            forecast.array("after", forecasts) { Self.write($1, $1.after, to: &$0) }
         }
     }
 
@@ -100,12 +87,10 @@ extension CalendarReport: JSONWritable {
     }
 }
 
-extension CalendarProblem: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("line", line)
-            object.member("detail", detail)
-            object.member("uid", uid)
-        }
+extension CalendarProblem: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("line", line)
+        object.member("detail", detail)
+        object.member("uid", uid)
     }
 }

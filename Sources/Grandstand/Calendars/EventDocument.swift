@@ -20,14 +20,12 @@ package struct EventDocument: Sendable, Hashable {
 
     /// The whole, in order of the names.
     package var text: [UInt8] {
-        var json = JSONWriter()
-        json.object { object in
+        JSONWriter.text { object in
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
                 object.name(dynamic: name)
                 object.raw(value)
             }
         }
-        return json.bytes
     }
 
     /// Names whose members differ, in order.

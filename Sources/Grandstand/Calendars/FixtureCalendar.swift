@@ -60,34 +60,32 @@ package struct FixtureCalendar: Sendable {
     }
 }
 
-extension FixtureCalendar: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("calendar", name.rawValue)
-            for member in declaration.source.names {
-                object.name(dynamic: member)
-                object.raw(declaration.source[member] ?? [])
-            }
-            object.name("lastSync")
-            if let lastSync {
-                object.object { sync in
-                    sync.member("at", lastSync.at)
-                    sync.member("by", lastSync.by)
-                    sync.member("create", lastSync.create)
-                    sync.member("change", lastSync.change)
-                    sync.member("cancel", lastSync.cancel)
-                    sync.member("unchanged", lastSync.unchanged)
-                    sync.member("problems", lastSync.problems)
-                }
-            } else {
-                object.null()
-            }
-            object.member("nextRefreshAt", nextRefreshAt)
-            object.member("failure", failure)
-            object.member("alarm", shrunk.map { _ in Quota.Alarm.calendarShrunk.rawValue })
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
+extension FixtureCalendar: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("calendar", name.rawValue)
+        for member in declaration.source.names {
+            object.name(dynamic: member)
+            object.raw(declaration.source[member] ?? [])
         }
+        object.name("lastSync")
+        if let lastSync {
+            object.object { sync in
+                sync.member("at", lastSync.at)
+                sync.member("by", lastSync.by)
+                sync.member("create", lastSync.create)
+                sync.member("change", lastSync.change)
+                sync.member("cancel", lastSync.cancel)
+                sync.member("unchanged", lastSync.unchanged)
+                sync.member("problems", lastSync.problems)
+            }
+        } else {
+            object.null()
+        }
+        object.member("nextRefreshAt", nextRefreshAt)
+        object.member("failure", failure)
+        object.member("alarm", shrunk.map { _ in Quota.Alarm.calendarShrunk.rawValue })
+        object.member("createdAt", createdAt)
+        object.member("updatedAt", updatedAt)
     }
 }
 
@@ -121,10 +119,8 @@ package struct CalendarShrunk: Sendable, Hashable {
     }
 }
 
-extension CalendarShrunk: JSONWritable {
-    package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-    func writeMembers(to object: inout JSONWriter) {
+extension CalendarShrunk: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
         object.member("calendar", calendar)
         object.member("vanished", vanished)
         object.member("future", future)

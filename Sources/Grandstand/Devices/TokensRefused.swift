@@ -55,11 +55,9 @@ package struct TokensRefused: Sendable, Hashable {
     }
 }
 
-extension TokensRefused: JSONWritable {
-    package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
+extension TokensRefused: JSONObjectWritable {
     /// Without the app, which stands beside it.
-    func writeMembers(to object: inout JSONWriter) {
+    package func write(members object: inout JSONWriter) {
         object.member("reason", reason)
         object.member("refused", refused)
         object.member("answers", answers)

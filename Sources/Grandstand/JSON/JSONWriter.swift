@@ -87,7 +87,42 @@ package protocol JSONWritable {
     func write(to json: inout JSONWriter)
 }
 
+/// A value whose form is an object, so that its members may also stand in another's.
+package protocol JSONObjectWritable: JSONWritable {
+    func write(members object: inout JSONWriter)
+}
+
+extension JSONObjectWritable {
+    package func write(to json: inout JSONWriter) { json.object(write(members:)) }
+}
+
 extension JSONWriter {
+    /// The whole text of an object.
+    package static func text(ofObject members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object(members)
+        return writer.bytes
+    }
+
+    package mutating func object(_ name: StaticString, _ members: (inout JSONWriter) -> Void) {
+        self.name(name)
+        object(members)
+    }
+
+    package mutating func array<Values: Sequence>(
+        _ name: StaticString, _ values: Values, _ element: (inout JSONWriter, Values.Element) -> Void
+    ) {
+        self.name(name)
+        array(values, element)
+    }
+
+    /// An array with one object for each value.
+    package mutating func objects<Values: Sequence>(
+        _ name: StaticString, _ values: Values, _ members: (inout JSONWriter, Values.Element) -> Void
+    ) {
+        array(name, values) { writer, value in writer.object { members(&$0, value) } }
+    }
+
     /// The whole text of one value.
     package static func text(_ value: some JSONWritable) -> [UInt8] {
         var writer = JSONWriter()
@@ -130,19 +165,16 @@ extension JSONWriter {
     }
 
     package mutating func member(_ name: StaticString, _ values: [some JSONWritable]) {
-        self.name(name)
-        array(values) { writer, value in value.write(to: &writer) }
+        array(name, values) { writer, value in value.write(to: &writer) }
     }
 
     package mutating func member(_ name: StaticString, _ values: [String]) {
-        self.name(name)
-        array(values) { writer, value in writer.string(value) }
+        array(name, values) { writer, value in writer.string(value) }
     }
 
     /// An object of numbers by words that are not known at compile time, in the order given.
     package mutating func member(_ name: StaticString, counts: [(String, Int)]) {
-        self.name(name)
-        object { writer in
+        object(name) { writer in
             for (word, count) in counts {
                 writer.name(dynamic: word)
                 writer.integer(count)

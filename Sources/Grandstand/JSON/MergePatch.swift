@@ -10,8 +10,7 @@ package enum MergePatch {
         if case .object(let members)? = target?.kind { present = members }
         let changed = Dictionary(changes.map { ($0.name, $0.value) }) { first, _ in first }
         let names = Set(present.map(\.name))
-        var json = JSONWriter()
-        json.object { object in
+        return JSONWriter.text { object in
             for (name, value) in present {
                 guard let change = changed[name] else {
                     object.name(dynamic: name)
@@ -24,7 +23,6 @@ package enum MergePatch {
                 write(value, over: nil, as: name, keepsNulls, to: &object)
             }
         }
-        return json.bytes
     }
 
     private static func write(

@@ -31,20 +31,18 @@ package struct BroadcastSummary: Sendable, Hashable {
     }
 }
 
-extension BroadcastSummary: JSONWritable {
+extension BroadcastSummary: JSONObjectWritable {
     /// The counts in the order of the states.
     var orderedCounts: [(String, Int)] {
         Delivery.State.allCases.compactMap { state in counts[state].map { (state.rawValue, $0) } }
     }
 
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", id)
-            object.member("event", event.rawValue)
-            object.member("state", state.rawValue)
-            object.member("acceptedAt", acceptedAt)
-            if sendAt != nil { object.member("sendAt", sendAt) }
-            object.member("counts", counts: orderedCounts)
-        }
+    package func write(members object: inout JSONWriter) {
+        object.member("id", id)
+        object.member("event", event.rawValue)
+        object.member("state", state.rawValue)
+        object.member("acceptedAt", acceptedAt)
+        if sendAt != nil { object.member("sendAt", sendAt) }
+        object.member("counts", counts: orderedCounts)
     }
 }

@@ -27,13 +27,11 @@ package struct LiveBoard: Sendable, Hashable {
     }
 }
 
-extension LiveBoard: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("eventKey", eventKey.rawValue)
-            object.member("state", state.rawValue)
-            object.member("broadcasts", broadcasts)
-        }
+extension LiveBoard: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("eventKey", eventKey.rawValue)
+        object.member("state", state.rawValue)
+        object.member("broadcasts", broadcasts)
     }
 }
 

@@ -32,12 +32,8 @@ extension LookupAnswer {
     }
 }
 
-extension LookupEntry: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in write(members: &object) }
-    }
-
-    func write(members object: inout JSONWriter) {
+extension LookupEntry: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
         object.member("eventKey", eventKey.rawValue)
         object.member("channelId", delivery == .channel ? channelID : nil)
         // Apps of before know no other delivery, and look up none of its events.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// One part of a list as apps read it.
-package struct LookupList: JSONWritable {
+package struct LookupList: JSONObjectWritable {
     private let part: LookupIndex.Part
     private let now: Date
 
@@ -10,18 +10,13 @@ package struct LookupList: JSONWritable {
         self.now = now
     }
 
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.name("items")
-            object.array(part.items) { json, item in
-                json.object { object in
-                    item.record.entry(of: item.key, now: now).write(members: &object)
-                    object.member("name", item.record.listing?.name)
-                    object.member("kind", item.record.listing?.kind)
-                    object.member("topics", (item.record.listing?.topics ?? []).map(\.rawValue))
-                }
-            }
-            object.member("nextCursor", part.next?.text)
+    package func write(members object: inout JSONWriter) {
+        object.objects("items", part.items) { object, item in
+            item.record.entry(of: item.key, now: now).write(members: &object)
+            object.member("name", item.record.listing?.name)
+            object.member("kind", item.record.listing?.kind)
+            object.member("topics", (item.record.listing?.topics ?? []).map(\.rawValue))
         }
+        object.member("nextCursor", part.next?.text)
     }
 }

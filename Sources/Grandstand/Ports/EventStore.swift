@@ -67,13 +67,6 @@ extension EventStore {
         guard reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw reach.refusal }
         return event
     }
-
-    /// The same, whatever is there.
-    package func put(
-        _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws -> (event: Event, created: Bool) {
-        try await put(specification, within: reach, by: actor, if: .none, now: now)
-    }
 }
 
 /// Narrows a list of events; `nil` does not.

@@ -25,21 +25,17 @@ package struct AppPreview: Sendable, Hashable {
     }
 }
 
-extension AppPreview: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            if let compact { object.member("compact", compact.text) }
-            if let expanded { object.member("expanded", expanded.text) }
-        }
+extension AppPreview: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        if let compact { object.member("compact", compact.text) }
+        if let expanded { object.member("expanded", expanded.text) }
     }
 }
 
-extension AppPreview.Shown: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            if let compact { object.member("compact", compact) }
-            if let expanded { object.member("expanded", expanded) }
-        }
+extension AppPreview.Shown: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        if let compact { object.member("compact", compact) }
+        if let expanded { object.member("expanded", expanded) }
     }
 }
 

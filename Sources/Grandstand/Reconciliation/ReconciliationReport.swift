@@ -46,6 +46,8 @@ package struct ReconciliationReport: Sendable, Hashable {
         self.notes = notes
     }
 
+    package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
+
     /// Why a reconciliation only raised its voice.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// Every known channel vanished at once: turning the capability off deletes them all (docs/apns.md 1.2).

@@ -2,52 +2,46 @@ internal import APNsWire
 internal import FoundationEssentials
 
 /// The report for programs; docs/rehearsal.md has its fields, whose names do not change.
-extension RehearsalReport: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("day", day)
-            object.member("timeZone", zone)
-            object.member("speed", raw: plan.speed.json)
-            object.member("messagesPerEvent", messages)
-            object.member("phones", phones)
-            object.member("from", plan.begins)
-            object.member("to", plan.ends)
-            object.member("events", played.map(\.key))
-            object.member("others", others)
-            object.member("notices", notices)
-            object.member("runs", runs)
-        }
+extension RehearsalReport: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("day", day)
+        object.member("timeZone", zone)
+        object.member("speed", raw: plan.speed.json)
+        object.member("messagesPerEvent", messages)
+        object.member("phones", phones)
+        object.member("from", plan.begins)
+        object.member("to", plan.ends)
+        object.member("events", played.map(\.key))
+        object.member("others", others)
+        object.member("notices", notices)
+        object.member("runs", runs)
     }
 }
 
-extension RehearsalRun: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("fault", fault)
-            object.member("seconds", raw: seconds.json)
-            object.member("places", places)
-            object.name("messages")
-            object.object { messages in
-                messages.member("accepted", accepted)
-                messages.member("reachedApple", arrived)
-                messages.member("peakPerSecond", messagesPerSecond)
-                messages.member("outcomes", counts: outcomes)
-            }
-            object.name("starts")
-            object.object { writer in
-                writer.member("followers", starts.followers)
-                writer.member("accepted", starts.accepted)
-                writer.member("rejected", starts.rejected)
-                writer.member("unknown", starts.unknown)
-                writer.member("pending", starts.pending)
-                writer.member("peakPerSecond", startsPerSecond)
-            }
-            object.name("delay")
-            write(delayTo: &object)
-            object.member("gap", gap)
-            object.member("lost", lost)
-            object.member("refused", refusals)
+extension RehearsalRun: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("fault", fault)
+        object.member("seconds", raw: seconds.json)
+        object.member("places", places)
+        object.object("messages") { messages in
+            messages.member("accepted", accepted)
+            messages.member("reachedApple", arrived)
+            messages.member("peakPerSecond", messagesPerSecond)
+            messages.member("outcomes", counts: outcomes)
         }
+        object.object("starts") { writer in
+            writer.member("followers", starts.followers)
+            writer.member("accepted", starts.accepted)
+            writer.member("rejected", starts.rejected)
+            writer.member("unknown", starts.unknown)
+            writer.member("pending", starts.pending)
+            writer.member("peakPerSecond", startsPerSecond)
+        }
+        object.name("delay")
+        write(delayTo: &object)
+        object.member("gap", gap)
+        object.member("lost", lost)
+        object.member("refused", refusals)
     }
 
     private func write(delayTo json: inout JSONWriter) {
@@ -62,73 +56,58 @@ extension RehearsalRun: JSONWritable {
     }
 }
 
-extension RehearsalNotice: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("kind", kind.rawValue)
-            object.member("subject", subject)
-            object.member("detail", detail)
+extension RehearsalNotice: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("kind", kind.rawValue)
+        object.member("subject", subject)
+        object.member("detail", detail)
+    }
+}
+
+extension RehearsalFault: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("kind", kind.rawValue)
+        object.member("at", at)
+        object.member("seconds", raw: seconds.json)
+    }
+}
+
+extension RehearsalPlaces: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("bundleId", app.bundleID.rawValue)
+        object.member("environment", app.environment.rawValue)
+        object.member("limit", limit)
+        object.member("peak", peak)
+        object.member("peakAt", peakAt)
+        object.objects("hours", hours) { object, hour in
+            object.member("from", hour.from)
+            object.member("places", hour.places)
         }
     }
 }
 
-extension RehearsalFault: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("kind", kind.rawValue)
-            object.member("at", at)
-            object.member("seconds", raw: seconds.json)
-        }
+extension RehearsalRun.Gap: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("seconds", raw: seconds.json)
+        object.member("eventKey", eventKey)
+        object.member("at", at)
     }
 }
 
-extension RehearsalPlaces: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", app.bundleID.rawValue)
-            object.member("environment", app.environment.rawValue)
-            object.member("limit", limit)
-            object.member("peak", peak)
-            object.member("peakAt", peakAt)
-            object.name("hours")
-            object.array(hours) { writer, hour in
-                writer.object { object in
-                    object.member("from", hour.from)
-                    object.member("places", hour.places)
-                }
-            }
-        }
+extension RehearsalRun.Loss: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("eventKey", eventKey)
+        object.member("channels", channels)
     }
 }
 
-extension RehearsalRun.Gap: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("seconds", raw: seconds.json)
-            object.member("eventKey", eventKey)
-            object.member("at", at)
-        }
-    }
-}
-
-extension RehearsalRun.Loss: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("eventKey", eventKey)
-            object.member("channels", channels)
-        }
-    }
-}
-
-extension RehearsalRecord.Refusal: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("eventKey", eventKey)
-            object.member("at", at)
-            object.member("action", action)
-            object.member("problem", problem)
-            object.member("detail", detail)
-        }
+extension RehearsalRecord.Refusal: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("eventKey", eventKey)
+        object.member("at", at)
+        object.member("action", action)
+        object.member("problem", problem)
+        object.member("detail", detail)
     }
 }
 

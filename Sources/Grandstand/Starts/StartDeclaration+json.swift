@@ -1,34 +1,30 @@
 internal import APNsWire
 
-extension StartDeclaration: JSONWritable {
+extension StartDeclaration: JSONObjectWritable {
     /// As it was declared; members that were left out are `null`.
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("at", at)
-            object.member("until", until)
-            object.member("attributesType", attributesType)
-            object.member("attributes", raw: attributes)
-            object.member("contentState", raw: contentState)
-            object.member("alert", raw: alert)
-            object.member("alertsByLocale", raw: alertsByLocaleText)
-            object.member("staleDate", staleDate)
-            object.name("audiences")
-            guard let audiences else { return object.null() }
-            object.array(audiences) { writer, audience in audience.write(to: &writer) }
-        }
+    package func write(members object: inout JSONWriter) {
+        object.member("at", at)
+        object.member("until", until)
+        object.member("attributesType", attributesType)
+        object.member("attributes", raw: attributes)
+        object.member("contentState", raw: contentState)
+        object.member("alert", raw: alert)
+        object.member("alertsByLocale", raw: alertsByLocaleText)
+        object.member("staleDate", staleDate)
+        object.name("audiences")
+        guard let audiences else { return object.null() }
+        object.array(audiences) { writer, audience in audience.write(to: &writer) }
     }
 
     /// JSON object text of the alerts by their tags, each alert as it was written; `nil` without any.
     package var alertsByLocaleText: [UInt8]? {
         guard !alertsByLocale.isEmpty else { return nil }
-        var json = JSONWriter()
-        json.object { object in
+        return JSONWriter.text { object in
             for (tag, alert) in alertsByLocale.sorted(by: { $0.key < $1.key }) {
                 object.name(dynamic: tag)
                 object.raw(alert)
             }
         }
-        return json.bytes
     }
 
     /// Reads what `alertsByLocaleText` wrote.

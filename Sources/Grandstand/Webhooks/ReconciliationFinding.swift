@@ -15,7 +15,7 @@ struct ReconciliationFinding {
         newUnmanaged > 0 || count("missing") > 0 || count("actions") > 0 || alarm != nil && alarm != standing
     }
 
-    func writeMembers(to data: inout JSONWriter) {
+    func write(members data: inout JSONWriter) {
         data.members(
             ["id", "bundleId", "environment", "startedAt", "finishedAt", "applied", "apple", "ledger"], of: report)
         data.member("missing", count("missing"))

@@ -33,7 +33,7 @@ package struct SettledBroadcast: Sendable {
         self.reasons = reasons
     }
 
-    func writeMembers(to data: inout JSONWriter) {
+    func write(members data: inout JSONWriter) {
         data.member("id", summary.id)
         data.member("eventKey", eventKey?.rawValue)
         if let channel { data.member("channel", channel) } else { data.member("channel", String?.none) }

@@ -51,8 +51,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
         json.object { message in
             message.member("type", rawValue)
             message.member("timestamp", at)
-            message.name("data")
-            message.object { isTold = write(facts, to: &$0) }
+            message.object("data") { isTold = write(facts, to: &$0) }
         }
         guard isTold else { throw Problem(.internalError, "\(rawValue) was noted with facts that are not its own.") }
         return json.bytes
@@ -63,7 +62,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// - Returns: whether the facts are this topic's.
     private func write(_ facts: WebhookFacts, to data: inout JSONWriter) -> Bool {
         switch (self, facts) {
-        case (.broadcastSettled, .broadcast(let settled)): settled.writeMembers(to: &data)
+        case (.broadcastSettled, .broadcast(let settled)): settled.write(members: &data)
         case (.channelMissing, .channel(let channel, _)):
             channel.writeIdentity(to: &data)
             data.member("eventKey", channel.eventKey?.rawValue)
@@ -71,8 +70,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
         case (.channelReplaced, .channel(let channel, let replaced?)):
             channel.writeIdentity(to: &data)
             data.member("eventKey", channel.eventKey?.rawValue)
-            data.name("replaced")
-            data.object { earlier in
+            data.object("replaced") { earlier in
                 earlier.member("id", replaced.id)
                 earlier.member("channelId", replaced.channelID)
             }
@@ -81,7 +79,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             data.members(["bundleId", "environment", "level"], of: quota)
             data.member("previousLevel", detail["previousLevel"]?.string)
             data.members(["limit", "used", "reserved", "available", "unmanaged"], of: quota)
-        case (.reconciliationFound, .detail(let detail)): ReconciliationFinding(detail).writeMembers(to: &data)
+        case (.reconciliationFound, .detail(let detail)): ReconciliationFinding(detail).write(members: &data)
         case (.capabilityOff, .detail(let detail)):
             data.member("bundleId", detail["bundle_id"]?.string)
             data.member("environment", detail["environment"]?.string)
@@ -92,10 +90,10 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             guard let refused = TokensRefused(detail) else { return false }
             data.member("bundleId", refused.app.bundleID.rawValue)
             data.member("environment", refused.app.environment.rawValue)
-            refused.writeMembers(to: &data)
+            refused.write(members: &data)
         case (.calendarShrunk, .detail(let detail)):
             guard let shrunk = CalendarShrunk(detail) else { return false }
-            shrunk.writeMembers(to: &data)
+            shrunk.write(members: &data)
         case (.webhookTest, .test(let webhook, let actor)):
             data.member("webhook", webhook)
             data.member("by", actor)

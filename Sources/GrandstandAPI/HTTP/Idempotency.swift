@@ -27,9 +27,9 @@ struct Idempotency: Sendable {
             return try await route.answer(request, context)
         }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw Problem(
-                .invalidRequest, "Idempotency-Key has 1 to 255 printable ASCII characters.",
-                errors: [FieldError(pointer: "Idempotency-Key", detail: "1 to 255 characters were expected.")])
+            throw Problem.invalid(
+                "Idempotency-Key has 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
+                "1 to 255 characters were expected.")
         }
         let body = try await request.bytes(upTo: route.bodyLimit)
         var buffered = request

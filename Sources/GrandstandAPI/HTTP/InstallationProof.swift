@@ -14,9 +14,9 @@ struct InstallationProof: Sendable {
     init(_ request: Request, _ context: APIContext) throws(Problem) {
         let app = try context.app()
         guard let uuid = UUID(uuidString: context.text("installationId")) else {
-            throw Problem(
-                .invalidRequest, "The path's installation is not named by a UUID.",
-                errors: [FieldError(pointer: "installationId", detail: "A UUID that the app made was expected.")])
+            throw Problem.invalid(
+                "The path's installation is not named by a UUID.", at: "installationId",
+                "A UUID that the app made was expected.")
         }
         guard let secret = request.headers[.installationSecret], Self.isSecret(secret) else {
             throw Problem(

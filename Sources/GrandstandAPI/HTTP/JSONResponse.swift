@@ -20,11 +20,9 @@ extension Response {
     static var noContent: Response { Response(status: .noContent) }
 }
 
-extension Page: JSONWritable where Item: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("items", items)
-            object.member("nextCursor", nextCursor)
-        }
+extension Page: JSONWritable, JSONObjectWritable where Item: JSONWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("items", items)
+        object.member("nextCursor", nextCursor)
     }
 }

@@ -40,21 +40,17 @@ extension Problem: JSONWritable {
     }
 }
 
-extension FieldError: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("pointer", pointer)
-            object.member("detail", detail)
-        }
+extension FieldError: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("pointer", pointer)
+        object.member("detail", detail)
     }
 }
 
-extension APNsRefusal: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("status", status)
-            object.member("reason", reason.rawValue)
-            object.member("requestId", requestID)
-        }
+extension APNsRefusal: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("status", status)
+        object.member("reason", reason.rawValue)
+        object.member("requestId", requestID)
     }
 }

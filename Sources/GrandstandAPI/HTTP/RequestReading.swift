@@ -13,9 +13,7 @@ extension APIContext {
     /// - Throws: `invalid-request`, `forbidden`.
     func bundleIDToWrite() throws(Problem) -> BundleID {
         guard let bundleID = BundleID(rawValue: text("bundleId")) else {
-            throw Problem(
-                .invalidRequest, "The path's bundle ID is not one. \(BundleID.rule)",
-                errors: [FieldError(pointer: "bundleId", detail: BundleID.rule)])
+            throw Problem.invalid("The path's bundle ID is not one. \(BundleID.rule)", at: "bundleId", BundleID.rule)
         }
         try requireCover(of: bundleID)
         return bundleID
@@ -26,9 +24,7 @@ extension APIContext {
     /// - Throws: `invalid-request`.
     func eventKeyToWrite() throws(Problem) -> EventKey {
         guard let key = EventKey(rawValue: text("key")) else {
-            throw Problem(
-                .invalidRequest, "The path's event key is not one. \(EventKey.rule)",
-                errors: [FieldError(pointer: "key", detail: EventKey.rule)])
+            throw Problem.invalid("The path's event key is not one. \(EventKey.rule)", at: "key", EventKey.rule)
         }
         return key
     }
@@ -117,9 +113,7 @@ struct QueryParameters: Sendable {
     func read<Value>(_ name: String, _ expectation: String, _ convert: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = values[name] else { return nil }
         guard let value = convert(text) else {
-            throw Problem(
-                .invalidRequest, "Correct the query parameter \(name).",
-                errors: [FieldError(pointer: name, detail: expectation)])
+            throw Problem.invalid("Correct the query parameter \(name).", at: name, expectation)
         }
         return value
     }

@@ -45,6 +45,6 @@ extension Request {
     }
 
     private static func refusal(_ header: String, _ detail: String) -> Problem {
-        Problem(.invalidRequest, "Correct the header \(header).", errors: [FieldError(pointer: header, detail: detail)])
+        Problem.invalid("Correct the header \(header).", at: header, detail)
     }
 }

@@ -3,21 +3,18 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// The answer to `POST /v1/events/{key}/broadcasts/preview`.
-struct BroadcastRehearsalView: JSONWritable {
+struct BroadcastRehearsalView: JSONObjectWritable {
     let rehearsal: BroadcastRehearsal
     /// Of the apps that have templates.
     let previews: [BundleID: AppPreview]
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("event", rehearsal.event.rawValue)
-            object.member("goesAt", Optional(rehearsal.goesAt))
-            object.member("isScheduled", rehearsal.isScheduled)
-            object.member("expiresAt", Optional(rehearsal.expiresAt))
-            object.name("audiences")
-            object.array(rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
-            object.member("warnings", rehearsal.warnings)
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("event", rehearsal.event.rawValue)
+        object.member("goesAt", Optional(rehearsal.goesAt))
+        object.member("isScheduled", rehearsal.isScheduled)
+        object.member("expiresAt", Optional(rehearsal.expiresAt))
+        object.array("audiences", rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
+        object.member("warnings", rehearsal.warnings)
     }
 
     private func write(_ part: BroadcastRehearsal.Part, to object: inout JSONWriter) {

@@ -84,46 +84,39 @@ extension EventSpecification {
     }
 }
 
-extension Event: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("key", specification.key.rawValue)
-            object.member("name", specification.name)
-            object.member("kind", specification.kind)
-            object.member("state", state.rawValue)
-            object.member("startsAt", specification.startsAt)
-            object.member("endsAt", specification.endsAt)
-            object.member("channelsOpenAt", specification.channelsOpenAt)
-            object.member("channelsOpenBefore", specification.channelsOpenBefore)
-            object.name("audiences")
-            object.array(zip(specification.audiences, channels)) { writer, pair in
-                writer.object { audience in
-                    audience.member("bundleId", pair.0.bundleID.rawValue)
-                    audience.member("environment", pair.0.environment.rawValue)
-                    if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
-                    audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
-                    audience.member("delivery", pair.0.delivery.rawValue)
-                    if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
-                    audience.member("channel", Optional(pair.1))
-                }
-            }
-            object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
-            object.member("topics", specification.topics.map(\.rawValue))
-            object.member("start", specification.start)
-            object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
+extension Event: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("key", specification.key.rawValue)
+        object.member("name", specification.name)
+        object.member("kind", specification.kind)
+        object.member("state", state.rawValue)
+        object.member("startsAt", specification.startsAt)
+        object.member("endsAt", specification.endsAt)
+        object.member("channelsOpenAt", specification.channelsOpenAt)
+        object.member("channelsOpenBefore", specification.channelsOpenBefore)
+        object.objects("audiences", zip(specification.audiences, channels)) { audience, pair in
+            audience.member("bundleId", pair.0.bundleID.rawValue)
+            audience.member("environment", pair.0.environment.rawValue)
+            if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
+            audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
+            audience.member("delivery", pair.0.delivery.rawValue)
+            if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
+            audience.member("channel", Optional(pair.1))
         }
+        object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
+        object.member("topics", specification.topics.map(\.rawValue))
+        object.member("start", specification.start)
+        object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
+        object.member("createdAt", createdAt)
+        object.member("updatedAt", updatedAt)
     }
 }
 
-extension Audience.ChannelStatus: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("state", state.rawValue)
-            if let channelID { object.member("channelId", channelID) }
-            if let reason { object.member("reason", reason) }
-            if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
-        }
+extension Audience.ChannelStatus: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("state", state.rawValue)
+        if let channelID { object.member("channelId", channelID) }
+        if let reason { object.member("reason", reason) }
+        if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
     }
 }

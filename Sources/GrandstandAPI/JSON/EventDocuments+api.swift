@@ -14,8 +14,7 @@ extension EventDocuments {
             guard let shown = try? JSONValue(parsing: JSONWriter.text(event)),
                 case .object(let members) = shown.kind
             else { return [] }
-            var json = JSONWriter()
-            json.object { object in
+            return JSONWriter.text { object in
                 for member in members where !["key", "state", "createdAt", "updatedAt"].contains(member.name) {
                     object.name(dynamic: member.name)
                     if member.name == "audiences" {
@@ -25,7 +24,6 @@ extension EventDocuments {
                     }
                 }
             }
-            return json.bytes
         })
 
     /// An audience without its channel.

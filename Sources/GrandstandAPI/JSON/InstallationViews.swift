@@ -2,13 +2,9 @@ internal import FoundationEssentials
 package import Grandstand
 
 /// The answer to a registration.
-struct RegisteredView: JSONWritable {
+struct RegisteredView: JSONObjectWritable {
     let id: UUID
     let sampling: ReceiptSampling
-
-    func write(to json: inout JSONWriter) {
-        json.object { object in write(members: &object) }
-    }
 
     func write(members object: inout JSONWriter) {
         object.member("installationId", id)
@@ -18,66 +14,56 @@ struct RegisteredView: JSONWritable {
 }
 
 /// An installation as its own app is shown it.
-struct InstallationView: JSONWritable {
+struct InstallationView: JSONObjectWritable {
     let id: UUID
     let known: KnownInstallation
     let sampling: ReceiptSampling
 
-    func write(to json: inout JSONWriter) {
+    func write(members object: inout JSONWriter) {
         let state = known.state
-        json.object { object in
-            RegisteredView(id: id, sampling: sampling).write(members: &object)
-            object.member("sequence", state.sequence)
-            object.member("systemVersion", state.systemVersion.description)
-            object.member("appVersion", state.appVersion)
-            object.member("locale", state.locale)
-            object.member("timeZone", state.timeZone)
-            object.member("liveActivitiesEnabled", state.liveActivitiesEnabled)
-            object.member("frequentPushesEnabled", state.frequentPushesEnabled)
-            object.name("startTokens")
-            object.array(state.startTokens.sorted { $0.key < $1.key }) { writer, entry in
-                writer.object { object in
-                    object.member("attributesType", entry.key)
-                    object.member("token", entry.value.description)
-                    object.member("suspect", known.suspectTypes.contains(entry.key))
-                }
-            }
-            object.member("topics", state.topics.sorted().map(\.rawValue))
-            object.member("activities", known.activities)
+        RegisteredView(id: id, sampling: sampling).write(members: &object)
+        object.member("sequence", state.sequence)
+        object.member("systemVersion", state.systemVersion.description)
+        object.member("appVersion", state.appVersion)
+        object.member("locale", state.locale)
+        object.member("timeZone", state.timeZone)
+        object.member("liveActivitiesEnabled", state.liveActivitiesEnabled)
+        object.member("frequentPushesEnabled", state.frequentPushesEnabled)
+        object.objects("startTokens", state.startTokens.sorted { $0.key < $1.key }) { object, entry in
+            object.member("attributesType", entry.key)
+            object.member("token", entry.value.description)
+            object.member("suspect", known.suspectTypes.contains(entry.key))
         }
+        object.member("topics", state.topics.sorted().map(\.rawValue))
+        object.member("activities", known.activities)
     }
 }
 
-extension DeviceActivity: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("activityId", id)
-            object.member("eventKey", eventKey.rawValue)
-            object.member("attributesType", attributesType)
-            object.member("state", state.rawValue)
-            object.member("updateToken", updateToken?.description)
-            object.member("channelId", channelID)
-        }
+extension DeviceActivity: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("activityId", id)
+        object.member("eventKey", eventKey.rawValue)
+        object.member("attributesType", attributesType)
+        object.member("state", state.rawValue)
+        object.member("updateToken", updateToken?.description)
+        object.member("channelId", channelID)
     }
 }
 
-extension InstallationStatistics: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("installations", installations)
-            object.member("systems", counts: systems.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) })
-            object.member("locales", counts: Self.mostFirst(locales))
-            object.member("liveActivitiesDisabled", liveActivitiesDisabled)
-            object.member("frequentPushesDisabled", frequentPushesDisabled)
-            object.name("startTokens")
-            object.object { writer in
-                for (type, tokens) in startTokens.sorted(by: { $0.key < $1.key }) {
-                    writer.name(dynamic: type)
-                    tokens.write(to: &writer)
-                }
+extension InstallationStatistics: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("installations", installations)
+        object.member("systems", counts: systems.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) })
+        object.member("locales", counts: Self.mostFirst(locales))
+        object.member("liveActivitiesDisabled", liveActivitiesDisabled)
+        object.member("frequentPushesDisabled", frequentPushesDisabled)
+        object.object("startTokens") { writer in
+            for (type, tokens) in startTokens.sorted(by: { $0.key < $1.key }) {
+                writer.name(dynamic: type)
+                tokens.write(to: &writer)
             }
-            object.member("updateTokens", updateTokens)
         }
+        object.member("updateTokens", updateTokens)
     }
 
     private static func mostFirst(_ counts: [String: Int]) -> [(String, Int)] {
@@ -85,11 +71,9 @@ extension InstallationStatistics: JSONWritable {
     }
 }
 
-extension InstallationStatistics.Tokens: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("active", active)
-            object.member("suspect", suspect)
-        }
+extension InstallationStatistics.Tokens: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("active", active)
+        object.member("suspect", suspect)
     }
 }

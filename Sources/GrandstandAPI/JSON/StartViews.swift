@@ -3,22 +3,17 @@ internal import FoundationEssentials
 package import Grandstand
 
 /// What has become of an event's start, in all and for each audience.
-struct StartReportsView: JSONWritable {
+struct StartReportsView: JSONObjectWritable {
     let reports: [(audience: Audience, report: StartReport)]
     let now: Date
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            Self.write(StartReport(of: reports.map(\.report)), now, to: &object)
-            object.name("audiences")
-            object.array(reports) { writer, entry in
-                writer.object { audience in
-                    audience.member("bundleId", entry.audience.bundleID.rawValue)
-                    audience.member("environment", entry.audience.environment.rawValue)
-                    if let variant = entry.audience.variant { audience.member("variant", variant.rawValue) }
-                    Self.write(entry.report, now, to: &audience)
-                }
-            }
+    func write(members object: inout JSONWriter) {
+        Self.write(StartReport(of: reports.map(\.report)), now, to: &object)
+        object.objects("audiences", reports) { audience, entry in
+            audience.member("bundleId", entry.audience.bundleID.rawValue)
+            audience.member("environment", entry.audience.environment.rawValue)
+            if let variant = entry.audience.variant { audience.member("variant", variant.rawValue) }
+            Self.write(entry.report, now, to: &audience)
         }
     }
 
@@ -27,8 +22,7 @@ struct StartReportsView: JSONWritable {
         object.member("state", report.state.rawValue)
         object.member("startedAt", report.startedAt)
         object.member("finishedAt", report.finishedAt)
-        object.name("counts")
-        object.object { writer in
+        object.object("counts") { writer in
             writer.member("followers", counts.followers)
             writer.member("accepted", counts.accepted)
             writer.member("confirmed", counts.confirmed)
@@ -45,11 +39,9 @@ struct StartReportsView: JSONWritable {
     }
 }
 
-extension TopicFollowers: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("topic", topic.rawValue)
-            object.member("followers", followers)
-        }
+extension TopicFollowers: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("topic", topic.rawValue)
+        object.member("followers", followers)
     }
 }

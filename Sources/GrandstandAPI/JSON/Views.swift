@@ -6,87 +6,76 @@ package import Grandstand
 // that webhooks are told stand with the nouns (…+json.swift).
 
 /// An app with what is known around it.
-struct AppView: JSONWritable {
+struct AppView: JSONObjectWritable {
     let app: App
     let keyFiles: [APNsEnvironment: KeyFileState]
     let quirks: [Quirk]
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", app.bundleID.rawValue)
-            object.member("topic", app.bundleID.topic)
-            object.member("name", app.name)
-            object.member("teamId", app.credentials.teamID)
-            object.member("keyId", app.credentials.keyID)
-            object.member("channelLimit", app.channelLimit)
-            object.name("environments")
-            object.object { environments in
-                for (environment, override) in app.overrides.sorted(by: { $0.key < $1.key }) {
-                    environments.name(dynamic: environment.rawValue)
-                    environments.object { fields in
-                        if let teamID = override.teamID { fields.member("teamId", teamID) }
-                        if let keyID = override.keyID { fields.member("keyId", keyID) }
-                    }
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", app.bundleID.rawValue)
+        object.member("topic", app.bundleID.topic)
+        object.member("name", app.name)
+        object.member("teamId", app.credentials.teamID)
+        object.member("keyId", app.credentials.keyID)
+        object.member("channelLimit", app.channelLimit)
+        object.object("environments") { environments in
+            for (environment, override) in app.overrides.sorted(by: { $0.key < $1.key }) {
+                environments.name(dynamic: environment.rawValue)
+                environments.object { fields in
+                    if let teamID = override.teamID { fields.member("teamId", teamID) }
+                    if let keyID = override.keyID { fields.member("keyId", keyID) }
                 }
             }
-            object.name("credentials")
-            object.object { credentials in
-                for environment in APNsEnvironment.allCases {
-                    credentials.name(dynamic: environment.rawValue)
-                    credentials.string((keyFiles[environment] ?? .missing).rawValue)
-                }
-            }
-            object.member("quirks", quirks)
-            object.member("preview", app.preview)
-            object.member("createdAt", app.createdAt)
-            object.member("updatedAt", app.updatedAt)
         }
+        object.object("credentials") { credentials in
+            for environment in APNsEnvironment.allCases {
+                credentials.name(dynamic: environment.rawValue)
+                credentials.string((keyFiles[environment] ?? .missing).rawValue)
+            }
+        }
+        object.member("quirks", quirks)
+        object.member("preview", app.preview)
+        object.member("createdAt", app.createdAt)
+        object.member("updatedAt", app.updatedAt)
     }
 }
 
 /// An app as the keys see it that ship in apps.
-struct AppNameView: JSONWritable {
+struct AppNameView: JSONObjectWritable {
     let app: App
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", app.bundleID.rawValue)
-            object.member("topic", app.bundleID.topic)
-            object.member("name", app.name)
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", app.bundleID.rawValue)
+        object.member("topic", app.bundleID.topic)
+        object.member("name", app.name)
     }
 }
 
-extension Quirk: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("environment", environment.rawValue)
-            object.member("quirk", name.rawValue)
-            object.member("value", value)
-            object.member("learnedAt", learnedAt)
-            object.member("evidence", evidence)
-        }
+extension Quirk: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("environment", environment.rawValue)
+        object.member("quirk", name.rawValue)
+        object.member("value", value)
+        object.member("learnedAt", learnedAt)
+        object.member("evidence", evidence)
     }
 }
 
-extension Broadcast: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", id)
-            object.member("eventKey", eventKey?.rawValue)
-            object.member("event", event.rawValue)
-            object.member("state", state.rawValue)
-            object.member("acceptedAt", acceptedAt)
-            if sendAt != nil { object.member("sendAt", sendAt) }
-            object.member("by", by)
-            object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
-            object.name("deliveries")
-            object.array(deliveries) { writer, delivery in
-                delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
-            }
-            object.member("warnings", warnings)
-            if let request { object.member("message", request) }
+extension Broadcast: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("id", id)
+        object.member("eventKey", eventKey?.rawValue)
+        object.member("event", event.rawValue)
+        object.member("state", state.rawValue)
+        object.member("acceptedAt", acceptedAt)
+        if sendAt != nil { object.member("sendAt", sendAt) }
+        object.member("by", by)
+        object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
+        object.array("deliveries", deliveries) { writer, delivery in
+            delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
         }
+        object.member("warnings", warnings)
+        if let request { object.member("message", request) }
     }
 }
 
@@ -122,40 +111,36 @@ extension Delivery {
 }
 
 /// A single push, which shows the last digits of its token.
-struct PushView: JSONWritable {
+struct PushView: JSONObjectWritable {
     let push: Broadcast
     let recipient: TokenAddress
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", push.id)
-            object.member("bundleId", recipient.app.bundleID.rawValue)
-            object.member("environment", recipient.app.environment.rawValue)
-            object.member("token", recipient.token.description)
-            object.member("event", push.event.rawValue)
-            object.member("state", push.state.rawValue)
-            object.member("acceptedAt", push.acceptedAt)
-            if push.sendAt != nil { object.member("sendAt", push.sendAt) }
-            object.member("by", push.by)
-            object.name("delivery")
-            if let delivery = push.deliveries.first {
-                object.object { delivery.writeProgress(to: &$0) }
-            } else {
-                object.null()
-            }
-            object.member("warnings", push.warnings)
+    func write(members object: inout JSONWriter) {
+        object.member("id", push.id)
+        object.member("bundleId", recipient.app.bundleID.rawValue)
+        object.member("environment", recipient.app.environment.rawValue)
+        object.member("token", recipient.token.description)
+        object.member("event", push.event.rawValue)
+        object.member("state", push.state.rawValue)
+        object.member("acceptedAt", push.acceptedAt)
+        if push.sendAt != nil { object.member("sendAt", push.sendAt) }
+        object.member("by", push.by)
+        object.name("delivery")
+        if let delivery = push.deliveries.first {
+            object.object { delivery.writeProgress(to: &$0) }
+        } else {
+            object.null()
         }
+        object.member("warnings", push.warnings)
     }
 }
 
-extension Delivery.Counts: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("total", total)
-            object.member("accepted", accepted)
-            object.member("rejected", rejected)
-            object.member("gone", gone)
-            object.member("pending", pending)
-        }
+extension Delivery.Counts: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("total", total)
+        object.member("accepted", accepted)
+        object.member("rejected", rejected)
+        object.member("gone", gone)
+        object.member("pending", pending)
     }
 }

@@ -1,35 +1,29 @@
 package import Grandstand
 
 /// A webhook as it is answered; its secret only when it is new.
-struct WebhookView: JSONWritable, Sendable {
+struct WebhookView: JSONObjectWritable, Sendable {
     let webhook: Webhook
     var secret: WebhookSecret?
 
-    func write(to json: inout JSONWriter) {
+    func write(members object: inout JSONWriter) {
         let draft = webhook.draft
-        json.object { object in
-            object.member("id", webhook.id)
-            object.member("url", draft.url.rawValue)
-            object.member("description", draft.description)
-            object.member("topics", draft.topics.map(\.rawValue))
-            object.members(of: draft.reach)
-            object.member("enabled", draft.isEnabled)
-            object.member("reason", webhook.reason)
-            object.member("failingSince", webhook.failingSince)
-            object.member("previousSecretUntil", webhook.previousSecretUntil)
-            object.member("createdAt", webhook.createdAt)
-            object.member("updatedAt", webhook.updatedAt)
-            if let secret { object.member("secret", secret.rawValue) }
-        }
+        object.member("id", webhook.id)
+        object.member("url", draft.url.rawValue)
+        object.member("description", draft.description)
+        object.member("topics", draft.topics.map(\.rawValue))
+        object.members(of: draft.reach)
+        object.member("enabled", draft.isEnabled)
+        object.member("reason", webhook.reason)
+        object.member("failingSince", webhook.failingSince)
+        object.member("previousSecretUntil", webhook.previousSecretUntil)
+        object.member("createdAt", webhook.createdAt)
+        object.member("updatedAt", webhook.updatedAt)
+        if let secret { object.member("secret", secret.rawValue) }
     }
 }
 
-extension WebhookDelivery: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { writeMembers(to: &$0) }
-    }
-
-    func writeMembers(to object: inout JSONWriter) {
+extension WebhookDelivery: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
         object.member("id", id)
         object.member("messageId", Self.messageName(message))
         object.member("topic", topic.rawValue)
@@ -43,21 +37,16 @@ extension WebhookDelivery: JSONWritable {
     }
 }
 
-extension WebhookDeliveryLog: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            delivery.writeMembers(to: &object)
-            object.member("message", raw: body)
-            object.name("log")
-            object.array(attempts) { writer, attempt in
-                writer.object { object in
-                    object.member("attempt", attempt.number)
-                    object.member("at", attempt.at)
-                    object.member("milliseconds", attempt.milliseconds)
-                    object.member("status", attempt.status)
-                    object.member("reason", attempt.reason)
-                }
-            }
+extension WebhookDeliveryLog: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        delivery.write(members: &object)
+        object.member("message", raw: body)
+        object.objects("log", attempts) { object, attempt in
+            object.member("attempt", attempt.number)
+            object.member("at", attempt.at)
+            object.member("milliseconds", attempt.milliseconds)
+            object.member("status", attempt.status)
+            object.member("reason", attempt.reason)
         }
     }
 }

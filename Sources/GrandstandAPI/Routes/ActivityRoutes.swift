@@ -43,9 +43,9 @@ extension APIContext {
     fileprivate func activityID() throws(Problem) -> String {
         let text = text("activityId")
         guard DeviceActivity.isID(text) else {
-            throw Problem(
-                .invalidRequest, "The path's activity is not named so. \(DeviceActivity.idRule)",
-                errors: [FieldError(pointer: "activityId", detail: DeviceActivity.idRule)])
+            throw Problem.invalid(
+                "The path's activity is not named so. \(DeviceActivity.idRule)", at: "activityId", DeviceActivity.idRule
+            )
         }
         return text
     }

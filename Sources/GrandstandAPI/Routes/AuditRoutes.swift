@@ -26,29 +26,27 @@ struct AuditRoutes: Sendable {
     }
 }
 
-extension AuditEntry: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("id", String(id))
-            object.member("at", at)
-            object.member("actor", actor)
-            object.member("keyId", keyID?.uuidString.lowercased())
-            object.member("action", action.rawValue)
-            object.member("bundleId", subject.bundleID?.rawValue)
-            object.member("environment", subject.environment?.rawValue)
-            object.member("channel", subject.channel?.uuidString.lowercased())
-            object.member("channelId", subject.channelID)
-            object.member("eventKey", subject.eventKey?.rawValue)
-            object.member("broadcast", subject.broadcast?.uuidString.lowercased())
-            object.member("reason", reason)
-            object.member("signingKey", signingKey)
-            object.name("apns")
-            guard let answer else { return object.null() }
-            object.object { apns in
-                apns.member("status", answer.status)
-                apns.member("reason", answer.reason)
-                apns.member("requestId", answer.requestID)
-            }
+extension AuditEntry: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("id", String(id))
+        object.member("at", at)
+        object.member("actor", actor)
+        object.member("keyId", keyID?.uuidString.lowercased())
+        object.member("action", action.rawValue)
+        object.member("bundleId", subject.bundleID?.rawValue)
+        object.member("environment", subject.environment?.rawValue)
+        object.member("channel", subject.channel?.uuidString.lowercased())
+        object.member("channelId", subject.channelID)
+        object.member("eventKey", subject.eventKey?.rawValue)
+        object.member("broadcast", subject.broadcast?.uuidString.lowercased())
+        object.member("reason", reason)
+        object.member("signingKey", signingKey)
+        object.name("apns")
+        guard let answer else { return object.null() }
+        object.object { apns in
+            apns.member("status", answer.status)
+            apns.member("reason", answer.reason)
+            apns.member("requestId", answer.requestID)
         }
     }
 }

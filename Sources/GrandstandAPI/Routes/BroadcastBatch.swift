@@ -32,21 +32,18 @@ struct BroadcastBatch: Sendable {
 }
 
 /// What became of a batch, in its order.
-struct BroadcastBatchView: JSONWritable {
+struct BroadcastBatchView: JSONObjectWritable {
     let results: [Result<Broadcast, Problem>]
     let requestID: String
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.name("items")
-            object.array(results) { writer, result in
-                switch result {
-                case .success(let broadcast): broadcast.write(to: &writer)
-                case .failure(let problem):
-                    writer.object { item in
-                        item.name("problem")
-                        problem.write(to: &item, requestID: requestID)
-                    }
+    func write(members object: inout JSONWriter) {
+        object.array("items", results) { writer, result in
+            switch result {
+            case .success(let broadcast): broadcast.write(to: &writer)
+            case .failure(let problem):
+                writer.object { item in
+                    item.name("problem")
+                    problem.write(to: &item, requestID: requestID)
                 }
             }
         }

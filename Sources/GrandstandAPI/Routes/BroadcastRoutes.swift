@@ -77,14 +77,11 @@ struct BroadcastRoutes: Sendable {
         let channel = try await channel(context)
         let broadcast = try BroadcastRequest(body: try await request.json())
         guard broadcast.audiences == nil else {
-            throw Problem(
-                .invalidRequest, "A channel is one audience.",
-                errors: [FieldError(pointer: "/audiences", detail: "Leave audiences out here.")])
+            throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
         }
         guard broadcast.byVariant.isEmpty else {
-            throw Problem(
-                .invalidRequest, "A channel that belongs to no event has no variant.",
-                errors: [FieldError(pointer: "/byVariant", detail: "Leave byVariant out here.")])
+            throw Problem.invalid(
+                "A channel that belongs to no event has no variant.", at: "/byVariant", "Leave byVariant out here.")
         }
         let wanted = BroadcastIntake(
             .channel(channel.id), request: broadcast, by: context.actor, within: context.reach)

@@ -26,9 +26,7 @@ struct CalendarRoutes: Sendable {
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         guard let name = CalendarName(rawValue: context.text("name")) else {
-            throw Problem(
-                .invalidRequest, "The path's name is none. \(CalendarName.rule)",
-                errors: [FieldError(pointer: "name", detail: CalendarName.rule)])
+            throw Problem.invalid("The path's name is none. \(CalendarName.rule)", at: "name", CalendarName.rule)
         }
         let condition = try request.writeCondition()
         let (calendar, created) = try await calendars.put(

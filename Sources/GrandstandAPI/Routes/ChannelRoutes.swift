@@ -75,9 +75,8 @@ struct ChannelRoutes: Sendable {
         let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
         // What is not in the ledger has neither state nor event.
         guard isManaged || filter == ChannelFilter() else {
-            throw Problem(
-                .invalidRequest, "managed=false goes with limit and cursor only.",
-                errors: [FieldError(pointer: "managed", detail: "Leave the other filters out.")])
+            throw Problem.invalid(
+                "managed=false goes with limit and cursor only.", at: "managed", "Leave the other filters out.")
         }
         let part = try query.page()
         let bundleID = try context.bundleID()
@@ -112,40 +111,35 @@ struct ChannelRoutes: Sendable {
 }
 
 /// A channel that Apple lists and the ledger does not know, in the shape of the others.
-struct UnmanagedView: JSONWritable, Sendable {
+struct UnmanagedView: JSONObjectWritable, Sendable {
     let bundleID: BundleID
     let environment: APNsEnvironment
     let channel: UnmanagedChannel
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.name("id")
-            object.null()
-            object.member("channelId", channel.channelID)
-            object.member("bundleId", bundleID.rawValue)
-            object.member("environment", environment.rawValue)
-            object.member("storagePolicy", channel.storagePolicy?.rawValue)
-            object.member("firstSeenAt", channel.firstSeenAt)
-            object.member("managed", false)
-        }
+    func write(members object: inout JSONWriter) {
+        object.name("id")
+        object.null()
+        object.member("channelId", channel.channelID)
+        object.member("bundleId", bundleID.rawValue)
+        object.member("environment", environment.rawValue)
+        object.member("storagePolicy", channel.storagePolicy?.rawValue)
+        object.member("firstSeenAt", channel.firstSeenAt)
+        object.member("managed", false)
     }
 }
 
 /// A channel with what Apple said of it, when it was asked.
-struct VerifiedChannel: JSONWritable {
+struct VerifiedChannel: JSONObjectWritable {
     let channel: Channel
     let verification: ChannelOperations.Verification?
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            channel.writeMembers(to: &object)
-            guard let verification else { return }
-            object.name("verified")
-            object.object { verified in
-                verified.member("exists", verification.exists)
-                verified.member("storagePolicy", verification.storagePolicy?.rawValue)
-                verified.member("at", verification.at)
-            }
+    func write(members object: inout JSONWriter) {
+        channel.write(members: &object)
+        guard let verification else { return }
+        object.object("verified") { verified in
+            verified.member("exists", verification.exists)
+            verified.member("storagePolicy", verification.storagePolicy?.rawValue)
+            verified.member("at", verification.at)
         }
     }
 }

@@ -12,9 +12,9 @@ extension EventRoutes {
         let condition = try request.writeCondition()
         let patch = try await request.json(as: ["application/merge-patch+json", "application/json"])
         guard case .object = patch.kind else {
-            throw Problem(
-                .invalidRequest, "A change of an event is a JSON object with the members that change.",
-                errors: [FieldError(pointer: "", detail: "An object was expected, not \(patch.kindName).")])
+            throw Problem.invalid(
+                "A change of an event is a JSON object with the members that change.", at: "",
+                "An object was expected, not \(patch.kindName).")
         }
         for _ in 0..<Self.tries {
             do {

@@ -98,8 +98,7 @@ struct HealthRoutes: Sendable {
             object.member("status", readiness.database ? "ready" : "not-ready")
             object.member("database", readiness.database ? "ok" : "unavailable")
             object.member("detail", readiness.detail)
-            object.name("apns")
-            object.object { object in
+            object.object("apns") { object in
                 for environment in APNsEnvironment.allCases {
                     object.name(dynamic: environment.rawValue)
                     object.object { object in

@@ -97,13 +97,9 @@ extension KeyDraft {
 }
 
 /// A key, without its secret.
-struct KeyView: JSONWritable {
+struct KeyView: JSONObjectWritable {
     let listing: KeyListing
     let now: Date
-
-    func write(to json: inout JSONWriter) {
-        json.object { object in write(members: &object) }
-    }
 
     func write(members object: inout JSONWriter) {
         let key = listing.key
@@ -122,14 +118,12 @@ struct KeyView: JSONWritable {
 }
 
 /// A key that was just made, with its secret.
-struct IssuedKeyView: JSONWritable {
+struct IssuedKeyView: JSONObjectWritable {
     let issued: IssuedKey
     let now: Date
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            KeyView(listing: KeyListing(key: issued.key, lastUsedAt: nil), now: now).write(members: &object)
-            object.member("secret", issued.secret)
-        }
+    func write(members object: inout JSONWriter) {
+        KeyView(listing: KeyListing(key: issued.key, lastUsedAt: nil), now: now).write(members: &object)
+        object.member("secret", issued.secret)
     }
 }

@@ -30,9 +30,7 @@ extension QueryParameters {
         let page = try page()
         let after = try page.cursor.map { text throws(Problem) in
             guard let place = LookupIndex.Place(text: text) else {
-                throw Problem(
-                    .invalidRequest, "Use nextCursor of the previous page as it came.",
-                    errors: [FieldError(pointer: "cursor", detail: "This is not a cursor of this list.")])
+                throw PageRequest.refusal
             }
             return place
         }

@@ -101,14 +101,10 @@ struct LookupRoutes: Sendable {
         for miss in missing { meter.count(LookupResult(miss.reason)) }
         var writer = JSONWriter()
         writer.object { object in
-            object.name("items")
-            object.array(items) { $0.raw($1) }
-            object.name("missing")
-            object.array(missing) { writer, miss in
-                writer.object { object in
-                    object.member("eventKey", miss.key)
-                    object.member("reason", miss.reason.slug)
-                }
+            object.array("items", items) { $0.raw($1) }
+            object.objects("missing", missing) { object, miss in
+                object.member("eventKey", miss.key)
+                object.member("reason", miss.reason.slug)
             }
         }
         return .json(bytes: writer.bytes, headers: worst.headers)

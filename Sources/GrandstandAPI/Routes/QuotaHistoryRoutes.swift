@@ -22,10 +22,9 @@ struct QuotaHistoryRoutes: Sendable {
         let wanted = try QuotaHistory(context, now: now())
         let samples = try await history.samples(wanted)
         guard samples.count <= QuotaHistory.maximum else {
-            throw Problem(
-                .invalidRequest,
+            throw Problem.invalid(
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
-                errors: [FieldError(pointer: "step", detail: "A longer step gives fewer samples.")])
+                at: "step", "A longer step gives fewer samples.")
         }
         // By the same address there is another answer.
         let headers: HTTPFields = [.vary: "Accept"]
@@ -60,18 +59,16 @@ extension QuotaHistory {
         let to = try query.date("to") ?? now
         let from = try query.date("from") ?? to.addingTimeInterval(-86_400)
         guard from < to else {
-            throw Problem(
-                .invalidRequest, "from must be before to.",
-                errors: [FieldError(pointer: "from", detail: "A time before to was expected.")])
+            throw Problem.invalid("from must be before to.", at: "from", "A time before to was expected.")
         }
         let step = try query.read("step", Self.stepRule, Self.seconds)
         self.init(
             bundleID: bundleID, environment: try query.choice("environment"), within: context.reach, from: from, to: to,
             step: step ?? Self.step(from: from, to: to, now: now))
         guard steps <= Self.maximum else {
-            throw Problem(
-                .invalidRequest, "This has \(steps) steps; an answer has \(Self.maximum) samples at most.",
-                errors: [FieldError(pointer: "step", detail: "Ask for a longer step, or for a shorter time.")])
+            throw Problem.invalid(
+                "This has \(steps) steps; an answer has \(Self.maximum) samples at most.", at: "step",
+                "Ask for a longer step, or for a shorter time.")
         }
     }
 
@@ -90,34 +87,30 @@ extension QuotaHistory {
 }
 
 /// The samples, with what they were chosen by.
-private struct QuotaHistoryView: JSONWritable {
+private struct QuotaHistoryView: JSONObjectWritable {
     let history: QuotaHistory
     let samples: [QuotaSample]
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("from", history.from)
-            object.member("to", history.to)
-            object.member("step", history.step)
-            object.member("items", samples.map(QuotaSampleView.init))
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("from", history.from)
+        object.member("to", history.to)
+        object.member("step", history.step)
+        object.member("items", samples.map(QuotaSampleView.init))
     }
 }
 
-private struct QuotaSampleView: JSONWritable {
+private struct QuotaSampleView: JSONObjectWritable {
     let sample: QuotaSample
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("bundleId", sample.bundleID.rawValue)
-            object.member("environment", sample.environment.rawValue)
-            object.member("at", sample.at)
-            object.member("used", sample.used)
-            object.member("reserved", sample.reserved)
-            object.member("peak", sample.peak)
-            object.member("limit", sample.limit)
-            object.member("created", sample.created)
-            object.member("deleted", sample.deleted)
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", sample.bundleID.rawValue)
+        object.member("environment", sample.environment.rawValue)
+        object.member("at", sample.at)
+        object.member("used", sample.used)
+        object.member("reserved", sample.reserved)
+        object.member("peak", sample.peak)
+        object.member("limit", sample.limit)
+        object.member("created", sample.created)
+        object.member("deleted", sample.deleted)
     }
 }

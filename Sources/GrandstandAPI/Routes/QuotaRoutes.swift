@@ -43,9 +43,7 @@ struct QuotaCursor: Comparable {
         guard parts.count == 2, let bundleID = BundleID(rawValue: parts[0]),
             let environment = APNsEnvironment(rawValue: parts[1])
         else {
-            throw Problem(
-                .invalidRequest, "Use nextCursor of the previous page as it came.",
-                errors: [FieldError(pointer: "cursor", detail: "This is not a cursor of this list.")])
+            throw PageRequest.refusal
         }
         self.bundleID = bundleID
         self.environment = environment

@@ -68,60 +68,49 @@ extension ReceiptBatch {
     }
 }
 
-private struct RecordedView: JSONWritable {
+private struct RecordedView: JSONObjectWritable {
     let recorded: Int
     let ignored: Int
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("recorded", recorded)
-            object.member("ignored", ignored)
-        }
+    func write(members object: inout JSONWriter) {
+        object.member("recorded", recorded)
+        object.member("ignored", ignored)
     }
 }
 
-private struct ReceiptsView: JSONWritable {
+private struct ReceiptsView: JSONObjectWritable {
     let share: Double
     let reports: [(app: AppEnvironment, report: ReceiptReport)]
 
-    func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("share", raw: Array("\(share)".utf8))
-            object.name("audiences")
-            object.array(reports) { writer, entry in
-                writer.object { object in
-                    object.member("bundleId", entry.app.bundleID.rawValue)
-                    object.member("environment", entry.app.environment.rawValue)
-                    object.member("sample", entry.report.sample)
-                    object.member("newest", entry.report.newest)
-                    object.member("messages", entry.report.messages)
-                }
-            }
+    func write(members object: inout JSONWriter) {
+        object.member("share", raw: Array("\(share)".utf8))
+        object.objects("audiences", reports) { object, entry in
+            object.member("bundleId", entry.app.bundleID.rawValue)
+            object.member("environment", entry.app.environment.rawValue)
+            object.member("sample", entry.report.sample)
+            object.member("newest", entry.report.newest)
+            object.member("messages", entry.report.messages)
         }
     }
 }
 
-extension ReceiptReport.Message: JSONWritable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("timestamp", timestamp)
-            object.member("acceptedAt", acceptedAt)
-            object.member("shown", shown)
-            object.member("clockUnknown", clockUnknown)
-            object.member("shownEarly", shownEarly)
-            object.member("seconds", seconds)
-        }
+extension ReceiptReport.Message: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("timestamp", timestamp)
+        object.member("acceptedAt", acceptedAt)
+        object.member("shown", shown)
+        object.member("clockUnknown", clockUnknown)
+        object.member("shownEarly", shownEarly)
+        object.member("seconds", seconds)
     }
 }
 
-extension Percentiles: JSONWritable {
+extension Percentiles: JSONObjectWritable {
     /// To the tenth of a second, as they are counted.
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("p50", raw: Self.text(p50))
-            object.member("p95", raw: Self.text(p95))
-            object.member("p99", raw: Self.text(p99))
-        }
+    package func write(members object: inout JSONWriter) {
+        object.member("p50", raw: Self.text(p50))
+        object.member("p95", raw: Self.text(p95))
+        object.member("p99", raw: Self.text(p99))
     }
 
     private static func text(_ seconds: Double) -> [UInt8] { Array("\((seconds * 10).rounded() / 10)".utf8) }

@@ -35,8 +35,9 @@ struct DemoStage: Sendable {
                     "DATABASE_URL": server.databaseURL, "GRANDSTAND_PORT": "0", "GRANDSTAND_ROLES": "api",
                 ]
                 try await server.whileRunning { [logger] port in
-                    let (_, secret) = try await server.keys.create(
-                        name: "demo", scopes: [.admin], bundleID: nil, by: .commandLine)
+                    let secret = try await server.keys.create(
+                        KeyDraft(name: "demo", scopes: [.admin]), by: .commandLine, now: Date()
+                    ).secret
                     let second = try await Server.build(
                         try Configuration(environment: environment.merging(shared) { $1 }), logger: logger)
                     try await second.whileRunning { other in

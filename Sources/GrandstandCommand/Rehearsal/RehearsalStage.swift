@@ -39,8 +39,9 @@ struct RehearsalStage: Sendable {
                     let configuration = try Configuration(environment: settings)
                     let server = try await Server.build(configuration, logger: logger)
                     return try await server.whileRunning { port in
-                        let (_, secret) = try await server.keys.create(
-                            name: "rehearsal", scopes: [.admin], bundleID: nil, by: .commandLine)
+                        let secret = try await server.keys.create(
+                            KeyDraft(name: "rehearsal", scopes: [.admin]), by: .commandLine, now: Date()
+                        ).secret
                         let replica = secondServer ? try await ReplicaProcess.start(settings) : nil
                         let urls = [try Server.address("http", port)] + (replica.map { [$0.url] } ?? [])
                         let stage = RehearsalStage(

@@ -11,7 +11,7 @@ package struct PostgresAuditLog: AuditLog {
 
     package func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Page<AuditEntry> {
         let before = try page.cursor.map { text throws(Problem) -> Int in
-            guard let id = Int(text) else { throw TimeCursor.refusal }
+            guard let id = Int(text) else { throw PageRequest.refusal }
             return id
         }
         let rows = try await database.query(

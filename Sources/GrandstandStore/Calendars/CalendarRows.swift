@@ -127,8 +127,7 @@ enum CalendarRows {
     // MARK: The last sync
 
     static func text(_ sync: FixtureCalendar.LastSync) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { object in
+        JSONWriter.text { object in
             object.member("at", sync.at)
             object.member("by", sync.by)
             for (name, count) in [
@@ -139,7 +138,6 @@ enum CalendarRows {
                 object.integer(count)
             }
         }
-        return json.bytes
     }
 
     private static func lastSync(_ bytes: [UInt8]) throws -> FixtureCalendar.LastSync? {

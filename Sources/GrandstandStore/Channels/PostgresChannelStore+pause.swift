@@ -28,7 +28,7 @@ extension PostgresChannelStore {
             """
             update channels set state = 'failed', reason = \(APNsReason.broadcastFeatureNotEnabled.rawValue),
                 next_attempt_at = \(probeAt), changed_at = \(audit.now)
-            where bundle_id = \(app.bundleID.rawValue) and environment = \(app.environment.rawValue)::environment
+            where \(AppColumns.isOf(app))
                 and state = 'creating' and called_at is null
             """)
     }
@@ -37,8 +37,7 @@ extension PostgresChannelStore {
     static func capabilityIsOff(_ task: ChannelTask) -> PostgresQuery {
         let app = task.address.app
         return """
-            select from quirks where bundle_id = \(app.bundleID.rawValue)
-                and environment = \(app.environment.rawValue)::environment
+            select from quirks where \(AppColumns.isOf(app))
                 and name = \(Quirk.Name.broadcastFeature.rawValue)
                 and value = \(Quirk.BroadcastFeature.off.rawValue)
             """
@@ -64,8 +63,7 @@ extension PostgresChannelStore {
         return """
             update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
                 select c.id from channels c left join lateral \(event) on true
-                where c.bundle_id = \(app.bundleID.rawValue)
-                    and c.environment = \(app.environment.rawValue)::environment and c.state = 'failed'
+                where \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
                     and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
                     and c.next_attempt_at is not null
                 order by \(need) limit 1)

@@ -108,8 +108,7 @@ extension PostgresChannelStore {
     /// The row of the ledger that has Apple's channel already.
     private static func holder(of channelID: String, _ task: ChannelTask) -> PostgresQuery {
         """
-        select from channels x where x.bundle_id = \(task.address.bundleID.rawValue)
-            and x.environment = \(task.address.environment.rawValue)::environment and x.channel_id = \(channelID)
+        select from channels x where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID)
         """
     }
 
@@ -209,8 +208,7 @@ extension PostgresChannelStore {
     /// The ledger knows these now.
     static func forgetting(unmanaged channelIDs: [String], of app: AppEnvironment) -> PostgresQuery {
         """
-        delete from unmanaged_channels where bundle_id = \(app.bundleID.rawValue)
-            and environment = \(app.environment.rawValue)::environment and channel_id = any(\(channelIDs))
+        delete from unmanaged_channels where \(AppColumns.isOf(app)) and channel_id = any(\(channelIDs))
         """
     }
 }

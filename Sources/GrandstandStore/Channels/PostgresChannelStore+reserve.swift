@@ -22,11 +22,9 @@ extension PostgresChannelStore {
                 """
                 select count(*) filter (where state in \(Channel.State.sql(.isAtApple))) as used,
                     count(*) filter (where state not in \(Channel.State.sql(.isAtApple))) as reserved,
-                    (select count(*) from unmanaged_channels where bundle_id = \(address.bundleID.rawValue)
-                        and environment = \(draft.environment.rawValue)::environment) as unmanaged
+                    (select count(*) from unmanaged_channels where \(AppColumns.isOf(address.app))) as unmanaged
                 from channels
-                where bundle_id = \(address.bundleID.rawValue)
-                    and environment = \(draft.environment.rawValue)::environment and state in \(Channel.State.sql(.countsAgainstQuota))
+                where \(AppColumns.isOf(address.app)) and state in \(Channel.State.sql(.countsAgainstQuota))
                 """)
             let limit: Int = try row.decode("channel_limit")
             let used: Int = try counts.first?.decode("used") ?? 0

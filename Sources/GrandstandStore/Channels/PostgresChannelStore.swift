@@ -65,9 +65,7 @@ package struct PostgresChannelStore: ChannelStore {
     package func channels(
         of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let part = try TimePage(page, by: "c.created_at", "c.id")
         let rows = try await database.query(
             """
             select \(Self.columns) from channels c join apps a using (bundle_id)
@@ -77,12 +75,10 @@ package struct PostgresChannelStore: ChannelStore {
                     or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
                 and (\(filter.eventKey?.rawValue)::text is null or c.event_key = \(filter.eventKey?.rawValue))
                 and (\(filter.channelID)::text is null or c.channel_id = \(filter.channelID))
-                and (\(cursorID)::uuid is null or (c.created_at, c.id) > (\(cursor?.date), \(cursorID)))
-            order by c.created_at, c.id limit \(page.limit + 1)
+                and \(part.condition)
+            \(part.order)
             """)
-        return Page(rows: try rows.map(Self.channel), limit: page.limit) { channel in
-            TimeCursor(date: channel.createdAt, key: channel.id.uuidString).text
-        }
+        return part.page(try rows.map(Self.channel)) { ($0.createdAt, $0.id) }
     }
 
     package func unmanagedChannels(

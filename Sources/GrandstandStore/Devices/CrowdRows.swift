@@ -58,8 +58,7 @@ enum CrowdRows {
     /// `app_environments.id` of an address.
     static func app(of address: APNsAddress) -> PostgresQuery {
         """
-        select id from app_environments where bundle_id = \(address.bundleID.rawValue)
-            and environment = \(address.environment.rawValue)::environment
+        select id from app_environments where \(AppColumns.isOf(address.app))
         """
     }
 

@@ -82,10 +82,7 @@ extension PostgresEventStore {
         let lanes = try rows.map { row in
             AudienceLane(
                 id: try row.decode("lane"),
-                audience: Audience.ID(
-                    bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                    variant: try row.variant("variant")),
-                isLead: try row.decode("is_lead"))
+                audience: try AudienceColumns.id(row), isLead: try row.decode("is_lead"))
         }
         guard let chosen else { return lanes }
         let present = Set(lanes.map(\.audience))
@@ -226,9 +223,7 @@ extension PostgresEventStore {
             """)
         let opened = Set(lanes.map(\.audience))
         return try rows.compactMap { row in
-            let audience = Audience.ID(
-                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                variant: try row.variant("variant"))
+            let audience = try AudienceColumns.id(row)
             guard opened.contains(audience) else { return nil }
             let isKept: Bool = try row.decode("is_kept")
             let wantsChannel: Bool = try row.decode("wants_channel")

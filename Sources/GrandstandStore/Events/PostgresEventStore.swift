@@ -15,7 +15,7 @@ package struct PostgresEventStore: EventStore {
     }
 
     package func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
+        let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await database.query(
             """
             select \(Self.columns) from events e
@@ -32,7 +32,7 @@ package struct PostgresEventStore: EventStore {
             order by e.created_at, e.key limit \(page.limit + 1)
             """)
         return Page(rows: try await complete(Array(rows), now: now), limit: page.limit) { event in
-            TimeCursor(date: event.createdAt, key: event.specification.key.rawValue).text
+            PageCursor.text(event.createdAt, event.specification.key.rawValue)
         }
     }
 

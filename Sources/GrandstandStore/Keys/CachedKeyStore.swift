@@ -159,17 +159,9 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
 
     // MARK: Changing
 
-    package func create(
-        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
-    ) async throws -> (key: APIKey, secret: String) {
-        try await store.create(name: name, scopes: scopes, bundleID: bundleID, by: actor)
-    }
-
     package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
         try await store.create(draft, by: actor, now: now)
     }
-
-    package func keys() async throws -> [APIKey] { try await store.keys() }
 
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
         try await store.keys(within: reach, page)

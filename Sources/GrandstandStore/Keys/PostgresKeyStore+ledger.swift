@@ -15,22 +15,10 @@ extension PostgresKeyStore: KeyLedger {
     }
 
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = try cursor.map { cursor throws(Problem) in
-            guard let id = UUID(uuidString: cursor.key) else { throw TimeCursor.refusal }
-            return id
-        }
+        let part = try TimePage(page, by: "k.created_at", "k.id", newestFirst: true)
         let rows = try await database.query(
-            """
-            \(Self.listing)
-            where \(ReachColumns.isWithin(reach, of: "k"))
-                and (\(cursor?.date)::timestamptz is null
-                    or (k.created_at, k.id) < (\(cursor?.date)::timestamptz, \(cursorID)::uuid))
-            order by k.created_at desc, k.id desc limit \(page.limit + 1)
-            """)
-        return Page(rows: try rows.map(Self.listed), limit: page.limit) { listing in
-            TimeCursor(date: listing.key.createdAt, key: listing.key.id.uuidString).text
-        }
+            "\(Self.listing) where \(ReachColumns.isWithin(reach, of: "k")) and \(part.condition) \(part.order)")
+        return part.page(try rows.map(Self.listed)) { ($0.key.createdAt, $0.key.id) }
     }
 
     package func key(_ id: UUID) async throws -> KeyListing? {

@@ -9,14 +9,6 @@ package struct PostgresKeyStore: KeyStore {
 
     package init(_ database: Database) { self.database = database }
 
-    package func create(
-        name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor
-    ) async throws -> (key: APIKey, secret: String) {
-        let issued = try await create(
-            KeyDraft(name: name, scopes: scopes, reach: AppReach(of: bundleID.map { [$0] })), by: actor, now: Date())
-        return (issued.key, issued.secret)
-    }
-
     /// The apps' bundle IDs as they were registered.
     ///
     /// - Throws: `app-not-found`.
@@ -56,10 +48,6 @@ package struct PostgresKeyStore: KeyStore {
             keys[hash] = try key(row)
         }
         return keys
-    }
-
-    package func keys() async throws -> [APIKey] {
-        try await database.query("\(Self.selection) order by created_at desc, id").map(Self.key)
     }
 
     package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {

@@ -13,8 +13,7 @@ enum FanOutText {
             object.member("accepted", fanOut.accepted)
             object.member("rejected", fanOut.rejected)
             object.member("gone", fanOut.gone)
-            object.name("again")
-            object.array(fanOut.again) { $0.integer($1) }
+            object.array("again", fanOut.again) { $0.integer($1) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }

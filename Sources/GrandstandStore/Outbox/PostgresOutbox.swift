@@ -84,39 +84,30 @@ package struct PostgresOutbox: Outbox {
     package func broadcasts(
         of key: EventKey, within reach: AppReach, _ page: PageRequest
     ) async throws -> Page<Broadcast> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
-        let rows = try await bulk.query(
-            """
-            select \(Self.columns) from broadcasts b
-            where b.event_key = \(key.rawValue)
-                and (\(cursorID)::uuid is null or (b.accepted_at, b.id) < (\(cursor?.date), \(cursorID)))
-                and \(EventReach.covers(reach, broadcast: "b"))
-            order by b.accepted_at desc, b.id desc limit \(page.limit + 1)
-            """)
-        return Page(rows: try await complete(Array(rows), within: reach), limit: page.limit) { broadcast in
-            TimeCursor(date: broadcast.acceptedAt, key: broadcast.id.uuidString).text
-        }
+        try await list(key, reach, TimePage(page, by: "b.accepted_at", "b.id", newestFirst: true)) { $0.acceptedAt }
     }
 
     package func scheduled(
         of key: EventKey, within reach: AppReach, _ page: PageRequest
     ) async throws -> Page<Broadcast> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        try await list(key, reach, TimePage(page, by: "b.send_at", "b.id"), where: "b.scheduled") {
+            $0.sendAt ?? $0.acceptedAt
+        }
+    }
+
+    /// - Parameter time: what the page goes by.
+    private func list(
+        _ key: EventKey, _ reach: AppReach, _ part: TimePage, where condition: PostgresQuery = "true",
+        _ time: (Broadcast) -> Date
+    ) async throws -> Page<Broadcast> {
         let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
-            where b.event_key = \(key.rawValue) and b.scheduled
-                and (\(cursorID)::uuid is null or (b.send_at, b.id) > (\(cursor?.date), \(cursorID)))
+            where b.event_key = \(key.rawValue) and \(condition) and \(part.condition)
                 and \(EventReach.covers(reach, broadcast: "b"))
-            order by b.send_at, b.id limit \(page.limit + 1)
+            \(part.order)
             """)
-        return Page(rows: try await complete(Array(rows), within: reach), limit: page.limit) { broadcast in
-            TimeCursor(date: broadcast.sendAt ?? broadcast.acceptedAt, key: broadcast.id.uuidString).text
-        }
+        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.id) }
     }
 
     private static let columns: PostgresQuery = """

@@ -127,7 +127,7 @@ package struct PostgresQuirkStore: QuirkStore {
             try await connection.pipeline([
                 """
                 update channels c set next_attempt_at = \(quirk.learnedAt)
-                where c.bundle_id = \(app.bundleID.rawValue) and c.environment = \(app.environment.rawValue)::environment
+                where \(AppColumns.isOf(app, row: "c"))
                     and c.state = 'failed' and c.reason = \(APNsReason.broadcastFeatureNotEnabled.rawValue)
                 """,
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",

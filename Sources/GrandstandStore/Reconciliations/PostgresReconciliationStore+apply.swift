@@ -161,8 +161,7 @@ private struct Step {
             try await connection.query(
                 """
                 update unmanaged_channels set contested = true
-                where bundle_id = \(run.address.bundleID.rawValue)
-                    and environment = \(run.address.environment.rawValue)::environment
+                where \(AppColumns.isOf(run.address.app))
                     and channel_id = any(\(channelIDs))
                 returning channel_id
                 """

@@ -15,8 +15,7 @@ extension PostgresReconciliationStore {
                 // Before the channels: one that is recorded between the two is in both, not in neither.
                 """
                 select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
-                where u.bundle_id = \(app.bundleID.rawValue)
-                    and u.environment = \(app.environment.rawValue)::environment
+                where \(AppColumns.isOf(app, row: "u"))
                 order by u.first_seen_at, u.channel_id
                 """,
                 Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
@@ -72,7 +71,7 @@ extension PostgresReconciliationStore {
         """
         with earlier as materialized (
             select bundle_id, environment, apple_asked_at from app_environments
-            where bundle_id = \(app.bundleID.rawValue) and environment = \(app.environment.rawValue)::environment
+            where \(AppColumns.isOf(app))
                 and (apple_asked_at is null or apple_asked_at < \(askedAt))
             for update
         )
@@ -102,7 +101,7 @@ extension PostgresReconciliationStore {
             greatest(c.next_attempt_at, c.leased_until) as settleable_at, c.doubted_at, c.deletion_confirmed,
             \(wanted) as is_wanted
         from channels c
-        where c.bundle_id = \(app.bundleID.rawValue) and c.environment = \(app.environment.rawValue)::environment
+        where \(AppColumns.isOf(app, row: "c"))
             and \(condition)
         order by c.created_at, c.id
         """
@@ -122,8 +121,7 @@ extension PostgresReconciliationStore {
                 select \(app.bundleID.rawValue), \(app.environment.rawValue)::environment, l.id, \(seenAt),
                     \(lackedAt)::timestamptz
                 from unnest(\(fresh)) as l(id)
-                where not exists (select from channels c where c.bundle_id = \(app.bundleID.rawValue)
-                    and c.environment = \(app.environment.rawValue)::environment and c.channel_id = l.id)
+                where not exists (select from channels c where \(AppColumns.isOf(app, row: "c")) and c.channel_id = l.id)
                 on conflict do nothing
                 """)
         }
@@ -147,8 +145,7 @@ extension PostgresReconciliationStore {
             """
             update unmanaged_channels u set storage_policy = p.policy::storage_policy
             from unnest(\(sorted.map(\.key)), \(sorted.map(\.value.rawValue))) as p(id, policy)
-            where u.bundle_id = \(run.address.bundleID.rawValue)
-                and u.environment = \(run.address.environment.rawValue)::environment and u.channel_id = p.id
+            where \(AppColumns.isOf(run.address.app, row: "u")) and u.channel_id = p.id
             """)
     }
 }

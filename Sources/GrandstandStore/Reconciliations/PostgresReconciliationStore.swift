@@ -127,8 +127,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         let rows = try await database.query(
             """
             update app_environments set reconciling_until = \(until) where reconciling_by = \(run.id)
-                and bundle_id = \(run.address.bundleID.rawValue)
-                and environment = \(run.address.environment.rawValue)::environment
+                and \(AppColumns.isOf(run.address.app))
             returning bundle_id
             """)
         if rows.isEmpty { throw ReconciliationLost() }
@@ -143,8 +142,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             ? [
                 """
                 update channels set examine_at = \(now.addingTimeInterval(Self.doubtRest))
-                where bundle_id = \(report.bundleID.rawValue)
-                    and environment = \(report.environment.rawValue)::environment
+                where \(AppColumns.isOf(report.app))
                     and examine_at <= \(now) and doubted_at <= \(run.startedAt)
                 """
             ] : []
@@ -158,18 +156,15 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                         \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
                     """,
                     """
-                    delete from reconciliations r where r.bundle_id = \(report.bundleID.rawValue)
-                        and r.environment = \(report.environment.rawValue)::environment and r.started_at < (
+                    delete from reconciliations r where \(AppColumns.isOf(report.app, row: "r")) and r.started_at < (
                             select started_at from reconciliations
-                            where bundle_id = \(report.bundleID.rawValue)
-                                and environment = \(report.environment.rawValue)::environment
+                            where \(AppColumns.isOf(report.app))
                             order by started_at desc offset \(Self.keptReports - 1) limit 1)
                     """,
                     Self.release(run, now: now, again: again, failures: 0),
                     """
                     update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
-                    where bundle_id = \(report.bundleID.rawValue)
-                        and environment = \(report.environment.rawValue)::environment
+                    where \(AppColumns.isOf(report.app))
                     """,
                 ])
         }
@@ -195,8 +190,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     static func hold(_ run: ReconciliationRun, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
-            select from app_environments where bundle_id = \(run.address.bundleID.rawValue)
-                and environment = \(run.address.environment.rawValue)::environment and reconciling_by = \(run.id)
+            select from app_environments where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id)
             for update
             """)
         if rows.isEmpty { throw ReconciliationLost() }
@@ -213,9 +207,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let part = try TimePage(page, by: "r.started_at", "r.id", newestFirst: true)
         let rows = try await database.query(
             """
             select r.id, r.started_at, case when length(r.report::text) <= \(Self.longestInList) then r.report
@@ -223,18 +215,16 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 as report
             from reconciliations r join apps a using (bundle_id)
             where a.topic = \(app.bundleID.topic) and r.environment = \(app.environment.rawValue)::environment
-                and (\(cursorID)::uuid is null or (r.started_at, r.id) < (\(cursor?.date), \(cursorID)))
-            order by r.started_at desc, r.id desc limit \(page.limit + 1)
+                and \(part.condition)
+            \(part.order)
             """
         ).map { row in
             (
-                cursor: TimeCursor(
-                    date: try row.decode("started_at"), key: try row.decode(UUID.self, "id").uuidString
-                ).text,
+                at: try row.decode(Date.self, "started_at"), id: try row.decode(UUID.self, "id"),
                 report: try row.decode(PostgresJSON.self, "report").bytes
             )
         }
-        let pageOfRows = Page(rows: rows, limit: page.limit) { $0.cursor }
-        return Page(items: pageOfRows.items.map(\.report), nextCursor: pageOfRows.nextCursor)
+        let reports = part.page(rows) { ($0.at, $0.id) }
+        return Page(items: reports.items.map(\.report), nextCursor: reports.nextCursor)
     }
 }

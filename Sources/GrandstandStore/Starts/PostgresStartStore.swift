@@ -49,7 +49,7 @@ package struct PostgresStartStore: StartStore {
         "(select due_at from start_queue where run = r.id order by due_at limit 1)"
 
     package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TopicCursor(text) }
+        let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await reports.query(
             """
             select topic, followers from (
@@ -57,34 +57,13 @@ package struct PostgresStartStore: StartStore {
                 where f.app = (select ae.id from app_environments ae join apps a using (bundle_id)
                     where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment)
                 group by f.topic) t
-            where \(cursor?.followers)::bigint is null or followers < \(cursor?.followers)
-                or followers = \(cursor?.followers) and topic > \(cursor?.topic)
+            where \(cursor?.number)::bigint is null or followers < \(cursor?.number)
+                or followers = \(cursor?.number) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
             """)
         let topics = try rows.map { row in
             TopicFollowers(topic: try row.word("topic"), followers: try row.decode("followers"))
         }
-        return Page(rows: topics, limit: page.limit) { TopicCursor($0).text }
+        return Page(rows: topics, limit: page.limit) { PageCursor.text($0.followers, $0.topic.rawValue) }
     }
-}
-
-/// A cursor over topics, the most followed first.
-private struct TopicCursor {
-    let followers: Int
-    let topic: String
-
-    init(_ last: TopicFollowers) {
-        followers = last.followers
-        topic = last.topic.rawValue
-    }
-
-    init(_ text: String) throws(Problem) {
-        guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
-            let separator = plain.firstIndex(of: " "), let count = Int(plain[..<separator])
-        else { throw TimeCursor.refusal }
-        followers = count
-        topic = String(plain[plain.index(after: separator)...])
-    }
-
-    var text: String { Data("\(followers) \(topic)".utf8).base64EncodedString() }
 }

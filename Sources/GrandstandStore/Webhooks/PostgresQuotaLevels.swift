@@ -54,11 +54,9 @@ package struct PostgresQuotaLevels: QuotaLevels {
     }
 
     private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { object in
+        JSONWriter.text { object in
             object.member("quota", Optional(quota))
             object.member("previousLevel", previous)
         }
-        return json.bytes
     }
 }

@@ -25,9 +25,7 @@ extension PostgresWebhookStore {
     package func deliveries(
         of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
     ) async throws -> Page<WebhookDelivery> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let part = try TimePage(page, by: "d.created_at", "d.id", newestFirst: true)
         let rows = try await database.query(
             """
             select \(Self.deliveryColumns) from webhook_deliveries d join webhook_messages m on m.id = d.message
@@ -35,12 +33,10 @@ extension PostgresWebhookStore {
                 and (\(filter.state?.rawValue)::text is null
                     or d.state = \(filter.state?.rawValue)::text::webhook_delivery_state)
                 and (\(filter.topic?.rawValue)::text is null or m.topic = \(filter.topic?.rawValue)::text::webhook_topic)
-                and (\(cursorID)::uuid is null or (d.created_at, d.id) < (\(cursor?.date), \(cursorID)))
-            order by d.created_at desc, d.id desc limit \(page.limit + 1)
+                and \(part.condition)
+            \(part.order)
             """)
-        return Page(rows: try rows.map(Self.delivery), limit: page.limit) { delivery in
-            TimeCursor(date: delivery.createdAt, key: delivery.id.uuidString).text
-        }
+        return part.page(try rows.map(Self.delivery)) { ($0.createdAt, $0.id) }
     }
 
     package func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog? {

@@ -100,20 +100,16 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     package func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook> {
-        let cursor = try page.cursor.map { text throws(Problem) in try TimeCursor(text) }
-        let cursorID = cursor.flatMap { UUID(uuidString: $0.key) }
-        if cursor != nil, cursorID == nil { throw TimeCursor.refusal }
+        let part = try TimePage(page, by: "created_at", "id")
         let rows = try await database.query(
             """
             select \(Self.columns) from webhooks
             where topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
                 and \(ReachColumns.isWithin(filter.reach, of: "webhooks"))
-                and (\(cursorID)::uuid is null or (created_at, id) > (\(cursor?.date), \(cursorID)))
-            order by created_at, id limit \(page.limit + 1)
+                and \(part.condition)
+            \(part.order)
             """)
-        return Page(rows: try rows.map(Self.webhook), limit: page.limit) { webhook in
-            TimeCursor(date: webhook.createdAt, key: webhook.id.uuidString).text
-        }
+        return part.page(try rows.map(Self.webhook)) { ($0.createdAt, $0.id) }
     }
 
     /// The apps' bundle IDs as they were registered.
@@ -122,9 +118,9 @@ package struct PostgresWebhookStore: WebhookStore {
         let pointer = apps.count == 1 ? "/bundleId" : "/bundleIds"
         return .only(
             try await ReachColumns.registered(apps, on: connection) { missing in
-                Problem(
-                    .invalidRequest, "The webhook is for an app that is not registered.",
-                    errors: [FieldError(pointer: pointer, detail: "There is no app \(missing). Register it first.")])
+                Problem.invalid(
+                    "The webhook is for an app that is not registered.", at: pointer,
+                    "There is no app \(missing). Register it first.")
             })
     }
 

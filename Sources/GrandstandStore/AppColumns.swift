@@ -1,0 +1,16 @@
+internal import APNsWire
+internal import Grandstand
+internal import Postgres
+
+/// The columns `bundle_id` and `environment`, by which tables name an app in an environment.
+enum AppColumns {
+    /// Whether a row is of this app.
+    ///
+    /// - Parameter row: its name; `nil`: the statement has no other such columns.
+    static func isOf(_ app: AppEnvironment, row: PostgresQuery? = nil) -> PostgresQuery {
+        let prefix: PostgresQuery = if let row { "\(row)." } else { "" }
+        return """
+            \(prefix)bundle_id = \(app.bundleID.rawValue) and \(prefix)environment = \(app.environment.rawValue)::environment
+            """
+    }
+}

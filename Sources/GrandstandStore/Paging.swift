@@ -1,0 +1,70 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Where a page ended: a number, or a time in microseconds, and what tells those apart that share it. Opaque to callers.
+struct PageCursor {
+    let number: Int
+    let key: String
+
+    /// Reads what `text` wrote.
+    ///
+    /// - Throws: `invalid-request` for anything else.
+    init(_ text: String) throws(Problem) {
+        guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
+            let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator])
+        else { throw PageRequest.refusal }
+        self.number = number
+        key = String(plain[plain.index(after: separator)...])
+    }
+
+    static func text(_ number: Int, _ key: String) -> String { Data("\(number) \(key)".utf8).base64EncodedString() }
+
+    static func text(_ date: Date, _ key: String) -> String {
+        text(Int((date.timeIntervalSince1970 * 1_000_000).rounded()), key)
+    }
+
+    var date: Date { Date(timeIntervalSince1970: Double(number) / 1_000_000) }
+}
+
+/// A page of a list in order of a time and an ID.
+struct TimePage {
+    private let limit: Int
+    private let columns: (time: PostgresQuery, id: PostgresQuery)
+    private let isNewestFirst: Bool
+    private let last: (date: Date, id: UUID)?
+
+    /// - Throws: `invalid-request` for a cursor that is none.
+    init(
+        _ page: PageRequest, by time: PostgresQuery, _ id: PostgresQuery, newestFirst: Bool = false
+    ) throws(Problem) {
+        limit = page.limit
+        columns = (time, id)
+        isNewestFirst = newestFirst
+        last = try page.cursor.map { text throws(Problem) -> (date: Date, id: UUID) in
+            let cursor = try PageCursor(text)
+            guard let id = UUID(uuidString: cursor.key) else { throw PageRequest.refusal }
+            return (cursor.date, id)
+        }
+    }
+
+    /// The condition on its rows.
+    var condition: PostgresQuery {
+        let beyond: PostgresQuery = isNewestFirst ? "<" : ">"
+        return "(\(last?.id)::uuid is null or (\(columns.time), \(columns.id)) \(beyond) (\(last?.date), \(last?.id)))"
+    }
+
+    /// The end of the statement that reads them, and one more.
+    var order: PostgresQuery {
+        let direction: PostgresQuery = isNewestFirst ? " desc" : ""
+        return "order by \(columns.time)\(direction), \(columns.id)\(direction) limit \(limit + 1)"
+    }
+
+    /// - Parameter place: the time and the ID of an item.
+    func page<Item: Sendable>(_ items: [Item], _ place: (Item) -> (Date, UUID)) -> Page<Item> {
+        Page(rows: items, limit: limit) { item in
+            let (date, id) = place(item)
+            return PageCursor.text(date, id.uuidString)
+        }
+    }
+}
