@@ -45,11 +45,12 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 
 /// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
 let consoleTemplates = [
-    "app", "app-form", "apps", "audit", "channels", "command", "commands", "confirm-key", "event", "events", "key",
-    "keys", "layout", "overview", "pager", "plot", "problem", "reconciliation", "reconciliations", "refused",
-    "secret", "sign-in", "time", "token", "webhook", "webhook-delivery", "webhook-form", "webhooks",
+    "app", "app-form", "apps", "audit", "channels", "command", "confirm-key", "event", "events", "facts", "key",
+    "keys", "layout", "option", "overview", "pager", "pieces", "plot", "problem", "reconciliation", "reconciliations",
+    "refusal", "refused", "secret", "sign-in", "table", "time", "token", "webhook", "webhook-delivery", "webhook-form",
+    "webhooks",
     // What organisers work on.
-    "calendar", "composer", "faults", "new-calendar", "new-event", "question", "runs", "season",
+    "calendar", "composer", "new-calendar", "new-event", "question", "runs", "season",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.

@@ -6,6 +6,13 @@ package import Hummingbird
 /// `/console`: pages for the people who run it. They read through the
 /// ports the API reads through, and act through the API itself.
 package struct Console: Sendable {
+    package typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
+    package typealias Watch =
+        @Sendable (
+            _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+            _ isAdmitted: @escaping @Sendable () async -> Bool
+        ) throws -> Response
+
     package struct Dependencies: Sendable {
         package var apps: any AppStore
         package var channels: any ChannelStore
@@ -21,13 +28,9 @@ package struct Console: Sendable {
         package var keys: any KeyDirectory
         package var quotaHistory: any QuotaHistoryStore
         /// What goes on now, as far as a key reaches.
-        package var activity: @Sendable (AppReach, Date) async throws -> ConsoleActivity
+        package var activity: Activity
         /// Tells a page's script of an event's changes.
-        package var watch:
-            @Sendable (
-                _ request: Request, _ subject: LiveSubject, _ key: APIKey,
-                _ isAdmitted: @escaping @Sendable () async -> Bool
-            ) throws -> Response
+        package var watch: Watch
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
         /// HTTPS: the cookie never travels without it.
@@ -42,12 +45,7 @@ package struct Console: Sendable {
             starts: any StartStore, calendars: any CalendarStore,
             gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
             quotaHistory: any QuotaHistoryStore,
-            activity: @escaping @Sendable (AppReach, Date) async throws -> ConsoleActivity,
-            watch:
-                @escaping @Sendable (
-                    _ request: Request, _ subject: LiveSubject, _ key: APIKey,
-                    _ isAdmitted: @escaping @Sendable () async -> Bool
-                ) throws -> Response,
+            activity: @escaping Activity, watch: @escaping Watch,
             tenure: ChannelTenure, isSecure: Bool,
             status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
         ) {
@@ -98,12 +96,12 @@ package struct Console: Sendable {
         SignInRoutes(responder: responder).add(to: router)
         AssetRoutes().add(to: router)
         LiveRoute(responder: responder, events: d.events, watch: d.watch).add(to: router)
-        for route in pages {
+        for route in groups.flatMap(\.routes) {
             router.on(RouterPath(route.path), method: .get) { request, context in
                 await responder.show(route, request, context)
             }
         }
-        for route in actions + others {
+        for route in groups.flatMap(\.actions) + others {
             router.on(RouterPath(route.path), method: .post) { request, context in
                 await responder.act(route, request, context)
             }
@@ -111,50 +109,20 @@ package struct Console: Sendable {
         return router.buildResponder()
     }
 
-    private var reader: EventReader {
+    private var groups: [any RouteGroup] {
         let d = dependencies
-        return EventReader(apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts)
-    }
-
-    private var season: SeasonRoutes {
-        let d = dependencies
-        return SeasonRoutes(
-            apps: d.apps, channels: d.channels, events: d.events, calendars: d.calendars, tenure: d.tenure)
-    }
-
-    private var pages: [PageRoute] {
-        let d = dependencies
-        let groups: [[PageRoute]] = [
+        let reader = EventReader(apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts)
+        return [
             OverviewRoute(
-                channels: d.channels, events: d.events, history: d.quotaHistory, activity: d.activity, tenure: d.tenure
-            ).routes,
-            EventRoutes(reader: reader).routes, ComposerRoutes(reader: reader).routes,
-            EventActionRoutes(reader: reader).routes, season.routes, CalendarRoutes(calendars: d.calendars).routes,
-            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).routes,
-            ChannelRoutes(apps: d.apps, channels: d.channels).routes,
-            ChannelActionRoutes(apps: d.apps, channels: d.channels).routes,
+                channels: d.channels, events: d.events, history: d.quotaHistory, activity: d.activity, tenure: d.tenure),
+            EventRoutes(reader: reader), ComposerRoutes(reader: reader), EventActionRoutes(reader: reader),
+            SeasonRoutes(
+                apps: d.apps, channels: d.channels, events: d.events, calendars: d.calendars, tenure: d.tenure),
+            CalendarRoutes(calendars: d.calendars), AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway),
+            ChannelRoutes(apps: d.apps, channels: d.channels), ChannelActionRoutes(apps: d.apps, channels: d.channels),
             // Before the reports, whose IDs are in the same place.
-            ReconciliationActionRoutes(apps: d.apps).routes,
-            ReconciliationRoutes(apps: d.apps, store: d.reconciliations).routes,
-            KeyRoutes().routes,
-            WebhookRoutes().routes,
-            AuditRoute(log: d.auditLog).routes,
+            ReconciliationActionRoutes(apps: d.apps), ReconciliationRoutes(apps: d.apps, store: d.reconciliations),
+            KeyRoutes(), WebhookRoutes(), AuditRoute(log: d.auditLog),
         ]
-        return groups.flatMap(\.self)
-    }
-
-    /// What forms do. A form is sent to where what it does is named: `/console/keys/{id}/revoke`.
-    private var actions: [ActionRoute] {
-        let d = dependencies
-        let groups: [[ActionRoute]] = [
-            ComposerRoutes(reader: reader).actions, EventActionRoutes(reader: reader).actions, season.actions,
-            CalendarRoutes(calendars: d.calendars).actions,
-            ChannelActionRoutes(apps: d.apps, channels: d.channels).actions,
-            ReconciliationActionRoutes(apps: d.apps).actions,
-            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway).actions,
-            KeyRoutes().actions,
-            WebhookRoutes().actions,
-        ]
-        return groups.flatMap(\.self)
     }
 }

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import HTTPTypes
 
 /// One call of the API, made by the key that is signed in.
 package struct APICall: Sendable {
@@ -59,7 +60,7 @@ package struct APIAnswer: Sendable {
     func json() throws(Problem) -> JSONValue { try JSONValue(parsing: body, maximumValues: .max) }
 }
 
-/// A refusal in the API's own words.
+/// A refusal in the API's own words, or of the console in the same shape.
 package struct APIProblem: Error, Sendable, Hashable {
     /// A field of the request, and what is wrong with it.
     package struct Fault: Sendable, Hashable {
@@ -76,12 +77,29 @@ package struct APIProblem: Error, Sendable, Hashable {
     package var title: String
     package var detail: String
     package var faults: [Fault]
+    /// Seconds after which the same may be taken.
+    package var retryAfter: Int?
 
-    package init(status: Int, title: String, detail: String, faults: [Fault] = []) {
+    package init(status: Int, title: String, detail: String, faults: [Fault] = [], retryAfter: Int? = nil) {
         self.status = status
         self.title = title
         self.detail = detail
         self.faults = faults
+        self.retryAfter = retryAfter
+    }
+
+    /// - Returns: `nil` for an error that is nobody's fault.
+    init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
+        switch error {
+        case let refused as APIProblem: self = refused
+        case let problem as Problem where problem.kind != .internalError:
+            self.init(
+                status: statuses(problem.kind).code,
+                title: problem.kind == .notFound ? "No such page" : problem.kind.title, detail: problem.detail,
+                faults: problem.errors.map { Fault(pointer: $0.pointer, detail: $0.detail) },
+                retryAfter: problem.retryAfter)
+        default: return nil
+        }
     }
 
     /// Reads a body of `application/problem+json`; what is not there is empty.

@@ -48,6 +48,12 @@ struct Submission: Sendable {
         return try await visit.carry(call)
     }
 
+    /// Makes a call, and goes on to a page that says what was done.
+    func done(_ call: APICall, at path: String, _ notice: String) async throws -> PageRoute.Answer {
+        _ = try await self.call(call).accepted()
+        return .done(path, notice: notice)
+    }
+
     /// A PUT or PATCH under a condition, which a form that is sent twice breaks the second time: what it wants is there
     /// then.
     ///

@@ -35,14 +35,12 @@ extension PageResponder {
             return await again(route, text, fields, request, context)
                 ?? signedOut(problem, next: back, request, nothingSent: true)
         } catch {
-            guard let fields, let visitor, let refused = FormFault(error, status) else {
+            guard let fields, let visitor, let refused = APIProblem(error, status) else {
                 return refusal(error, visitor, session, request, context)
             }
-            let page = RefusedForm(refused, route, fields, path: request.uri.string, back: back)
-            var response = Self.response(
-                render(page, visitor), status: .init(code: refused.status), session: session, now: now())
-            if let retryAfter = refused.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-            return response
+            return response(to: refused, visitor, session) {
+                RefusedForm(refused, route, fields, path: request.uri.string, back: back)
+            }
         }
     }
 
@@ -68,18 +66,18 @@ extension PageResponder {
         return Self.response(render(page, nil), session: nil, now: now())
     }
 
-    /// - Throws: `FormFault`.
-    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(FormFault) -> FormToken {
+    /// - Throws: `APIProblem`.
+    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(APIProblem) -> FormToken {
         switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
         case .valid(let token): return token
         case .expired:
-            throw FormFault(
+            throw APIProblem(
                 status: 403, title: "This form is too old",
                 detail:
                     "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
                     + "you typed below and send it from here.")
         case .foreign:
-            throw FormFault(
+            throw APIProblem(
                 status: 403, title: "This form is of another session",
                 detail:
                     "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
@@ -90,7 +88,7 @@ extension PageResponder {
     /// Asks for the key once more, where nothing can be undone.
     private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
         guard let secret = fields["currentKey"] else {
-            throw FormFault(
+            throw APIProblem(
                 status: 422, title: "The key is missing",
                 detail: "This cannot be undone, so it takes the key you signed in with once more. Nothing was sent.")
         }
@@ -102,7 +100,7 @@ extension PageResponder {
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             // The key may have ended meanwhile, by the same form.
             _ = try await sessions.signedIn(signedIn.secret, isUse: false)
-            throw FormFault(
+            throw APIProblem(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
                 detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
         }
@@ -128,39 +126,5 @@ extension APIKey {
     fileprivate static func over(_ id: UUID) -> APIKey {
         let past = Date(timeIntervalSince1970: 0)
         return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)
-    }
-}
-
-/// Why a form was not carried out.
-struct FormFault: Error, Sendable {
-    let status: Int
-    let title: String
-    let detail: String
-    var faults: [APIProblem.Fault] = []
-    var retryAfter: Int?
-
-    init(
-        status: Int, title: String, detail: String, faults: [APIProblem.Fault] = [], retryAfter: Int? = nil
-    ) {
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.faults = faults
-        self.retryAfter = retryAfter
-    }
-
-    /// - Returns: `nil` for an error that is nobody's fault, and for a form that is not read.
-    init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
-        switch error {
-        case let fault as FormFault: self = fault
-        case let refused as APIProblem:
-            self.init(status: refused.status, title: refused.title, detail: refused.detail, faults: refused.faults)
-        case let problem as Problem where problem.kind != .internalError:
-            self.init(
-                status: statuses(problem.kind).code, title: problem.kind.title, detail: problem.detail,
-                faults: problem.errors.map { .init(pointer: $0.pointer, detail: $0.detail) },
-                retryAfter: problem.retryAfter)
-        default: return nil
-        }
     }
 }

@@ -47,22 +47,26 @@ struct PageResponder: Sendable {
         _ error: any Error, _ visitor: Visitor?, _ session: SessionSecret?, _ request: Request,
         _ context: ConsoleContext
     ) -> Response {
-        let requestID = context.source.requestID
-        if let refused = error as? APIProblem {
-            return Self.response(
-                render(ProblemPage(refused, requestID: requestID), visitor), status: .init(code: refused.status),
-                session: session, now: now())
-        }
-        let problem: Problem
-        if let known = error as? Problem {
-            problem = known
-        } else {
+        let known = APIProblem(error, status)
+        if known == nil {
             context.logger.error("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            problem = Problem(.internalError, "The log has more, under the request's name below.")
         }
+        let problem =
+            known
+            ?? APIProblem(
+                status: 500, title: Problem.Kind.internalError.title,
+                detail: "The log has more, under the request's name below.")
+        return response(to: problem, visitor, session) {
+            ProblemPage(problem, requestID: context.source.requestID)
+        }
+    }
+
+    /// A page about a refusal, under its status.
+    func response(
+        to problem: APIProblem, _ visitor: Visitor?, _ session: SessionSecret?, page: () -> any ConsolePage
+    ) -> Response {
         var response = Self.response(
-            render(ProblemPage(problem, requestID: requestID), visitor), status: status(problem.kind),
-            session: session, now: now())
+            render(page(), visitor), status: .init(code: problem.status), session: session, now: now())
         if let retryAfter = problem.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }

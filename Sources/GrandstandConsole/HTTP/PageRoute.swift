@@ -26,3 +26,15 @@ struct PageRoute: Sendable {
         self.handler = handler
     }
 }
+
+/// Pages that belong together, and what their forms do. A form is sent to where what it does is named:
+/// `/console/keys/{id}/revoke`.
+protocol RouteGroup: Sendable {
+    var routes: [PageRoute] { get }
+    var actions: [ActionRoute] { get }
+}
+
+extension RouteGroup {
+    var routes: [PageRoute] { [] }
+    var actions: [ActionRoute] { [] }
+}

@@ -34,12 +34,6 @@ struct Visit: Sendable {
         try await carry(APICall("GET", path)).accepted().json()
     }
 
-    /// The same with what `If-Match` takes.
-    func getVersion(_ path: String) async throws -> (json: JSONValue, etag: String?) {
-        let answer = try await carry(APICall("GET", path)).accepted()
-        return (try answer.json(), answer.etag)
-    }
-
     /// A part of the path as a part of another.
     func segment(_ name: String) -> String { PercentEncoding.encode(parameters.get(name) ?? "") }
 

@@ -5,15 +5,9 @@ internal import Hummingbird
 /// `/console/live?event={key}`: tells a page's script when to fetch the page again. Let in by the session, as the pages
 /// are; it ends with it.
 struct LiveRoute: Sendable {
-    typealias Watch =
-        @Sendable (
-            _ request: Request, _ subject: LiveSubject, _ key: APIKey,
-            _ isAdmitted: @escaping @Sendable () async -> Bool
-        ) throws -> Response
-
     let responder: PageResponder
     let events: any EventStore
-    let watch: Watch
+    let watch: Console.Watch
 
     func add(to router: Router<ConsoleContext>) {
         router.get(RouterPath(ConsolePath.live)) { request, context in try await open(request, context) }

@@ -5,13 +5,9 @@ internal import Grandstand
 struct AppDetail: ConsolePage {
     var template: TemplateName { .app }
     let title: String
-    let bundleID: String
-    let topic: String
-    let limit: String
-    let createdAt: Moment
-    let updatedAt: Moment
-    let environments: [CredentialsRow]
-    let quirks: [QuirkRow]
+    let facts: [Fact]
+    let credentials: Table
+    let quirks: Table
     /// For who may change it.
     let form: AppForm?
     let action: String
@@ -24,13 +20,22 @@ struct AppDetail: ConsolePage {
         _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], answer: JSONValue? = nil, _ visit: Visit
     ) {
         title = app.name
-        bundleID = app.bundleID.rawValue
-        topic = app.bundleID.topic
-        limit = Wording.number(app.channelLimit)
-        createdAt = Moment(app.createdAt)
-        updatedAt = Moment(app.updatedAt)
-        environments = APNsEnvironment.allCases.map { CredentialsRow(app, $0, keyFiles[$0] ?? .missing) }
-        self.quirks = quirks.map(QuirkRow.init)
+        facts = [
+            Fact("Bundle ID", .code(app.bundleID.rawValue)), Fact("Topic", .code(app.bundleID.topic)),
+            Fact("Limit of channels", .words("\(Wording.number(app.channelLimit)) in each environment")),
+            Fact("Registered", .moment(app.createdAt)), Fact("Changed", .moment(app.updatedAt)),
+        ]
+        credentials = Self.credentials(app, keyFiles)
+        self.quirks = Table(
+            "Where APNs does something else than Apple documents",
+            nothing: "None is known: APNs treats this app as Apple documents it.", quirks,
+            [
+                Column("Quirk") { [.words($0.name.rawValue)] },
+                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Value") { [.words($0.value)] },
+                Column("Documented") { [.words($0.name.documented)] }, Column("Evidence") { [.quoted($0.evidence)] },
+                Column("Learned") { [.moment($0.learnedAt)] },
+                Column("Examined again") { [.moment($0.believedUntil, else: "never: an admin set it")] },
+            ])
         let mayChange = visit.key.holds(.admin)
         form = mayChange ? AppForm(app, answer: answer) : nil
         action = ConsolePath.app(app.bundleID)
@@ -46,58 +51,36 @@ struct AppDetail: ConsolePage {
             }
         commands = [.doctor(app.bundleID)]
     }
-}
 
-/// The credentials of one environment.
-struct CredentialsRow: Sendable {
-    let environment: String
-    let teamID: String
-    let keyID: String
-    let keyFile: String
-    let isFine: Bool
-    let advice: String?
-    let channelsHref: String
-    let reconciliationsHref: String
-
-    init(_ app: App, _ environment: APNsEnvironment, _ state: KeyFileState) {
-        let credentials = app.credentials(in: environment)
-        let place = AppEnvironment(bundleID: app.bundleID, environment: environment)
-        self.environment = environment.rawValue
-        teamID = credentials.teamID
-        keyID = credentials.keyID
-        keyFile = state.rawValue
-        isFine = state == .ok
-        let file = "AuthKey_\(credentials.keyID).p8"
-        advice =
-            switch state {
-            case .ok: nil
-            case .missing: "Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR."
-            case .unreadable: "\(file) cannot be read as Apple's PEM key: check its rights, or download it again."
-            }
-        channelsHref = ConsolePath.channels(place)
-        reconciliationsHref = ConsolePath.reconciliations(place)
+    private static func credentials(_ app: App, _ keyFiles: [APNsEnvironment: KeyFileState]) -> Table {
+        Table(
+            "Who signs in each environment", APNsEnvironment.allCases,
+            [
+                Column("Environment") { [.words($0.rawValue)] },
+                Column("Team ID") { [.code(app.credentials(in: $0).teamID)] },
+                Column("Key ID") { [.code(app.credentials(in: $0).keyID)] },
+                Column("Key file") { keyFile(keyFiles[$0] ?? .missing, app.credentials(in: $0).keyID) },
+                Column("More") { environment in
+                    let place = AppEnvironment(bundleID: app.bundleID, environment: environment)
+                    return [
+                        .link("Channels", ConsolePath.channels(place)),
+                        .link("Reconciliations", ConsolePath.reconciliations(place)),
+                    ]
+                },
+            ])
     }
-}
 
-/// One departure of APNs from its documentation.
-struct QuirkRow: Sendable {
-    let environment: String
-    let quirk: String
-    let value: String
-    let documented: String
-    let evidence: String
-    let learnedAt: Moment
-    /// `nil`: an admin set it, and it stays.
-    let believedUntil: Moment?
-
-    init(_ quirk: Quirk) {
-        environment = quirk.environment.rawValue
-        self.quirk = quirk.name.rawValue
-        value = quirk.value
-        documented = quirk.name.documented
-        evidence = quirk.evidence
-        learnedAt = Moment(quirk.learnedAt)
-        believedUntil = quirk.believedUntil.map { Moment($0) }
+    /// Whether it can be used, and what to do if not.
+    private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
+        let file = "AuthKey_\(keyID).p8"
+        let warning: [Piece] = [.level("warning", "warning"), .words(state.rawValue)]
+        return switch state {
+        case .ok: [.words(state.rawValue)]
+        case .missing:
+            warning + [.line("Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")]
+        case .unreadable:
+            warning + [.line("\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")]
+        }
     }
 }
 
@@ -114,6 +97,6 @@ struct QuirkSetting: Sendable {
         self.environment = environment.rawValue
         action = "\(ConsolePath.app(bundleID))/\(environment.rawValue)/quirks/\(name.rawValue)"
         let value = departure?.value ?? name.documented
-        values = name.values.map { Choice(value: $0, isChosen: $0 == value) }
+        values = name.values.map { Choice($0, isChosen: $0 == value) }
     }
 }

@@ -3,37 +3,32 @@ internal import Grandstand
 
 /// The apps there are.
 struct AppList: ConsolePage {
+    /// An app, and the state of the key file that signs for it in each environment.
+    typealias Record = (app: App, keyFiles: [APNsEnvironment: KeyFileState])
+
     var template: TemplateName { .apps }
     let title = "Apps"
-    let rows: [AppRow]
+    let apps: Table
     let pager: Pager
     /// For who may register one.
     let form: AppForm?
 
-    init(_ rows: [AppRow], nextCursor: String?, _ visit: Visit) {
-        self.rows = rows
+    init(_ records: [Record], nextCursor: String?, _ visit: Visit) {
+        apps = Table(
+            "Apps, and whether the key files that sign for them can be used", nothing: "There is no app yet.", records,
+            [
+                Column("Bundle ID") { [.link($0.app.bundleID.rawValue, ConsolePath.app($0.app.bundleID))] },
+                Column("Name") { [.quoted($0.app.name)] }, .number("Limit of channels") { $0.app.channelLimit },
+                Column("Key files") { Self.keyFiles($0.keyFiles) },
+            ])
         pager = Pager(visit, nextCursor: nextCursor)
         form = visit.key.holds(.admin) ? AppForm(nil) : nil
     }
-}
 
-/// One line of the list.
-struct AppRow: Sendable {
-    let bundleID: String
-    let href: String
-    let name: String
-    let limit: String
     /// `development ok, production missing`
-    let keyFiles: String
-    let keyFilesAreFine: Bool
-
-    init(_ app: App, keyFiles states: [APNsEnvironment: KeyFileState]) {
-        bundleID = app.bundleID.rawValue
-        href = ConsolePath.app(app.bundleID)
-        name = app.name
-        limit = Wording.number(app.channelLimit)
-        keyFiles = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).rawValue)" }
-            .joined(separator: ", ")
-        keyFilesAreFine = APNsEnvironment.allCases.allSatisfy { states[$0] == .ok }
+    private static func keyFiles(_ states: [APNsEnvironment: KeyFileState]) -> [Piece] {
+        let words = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).rawValue)" }
+        let areFine = APNsEnvironment.allCases.allSatisfy { states[$0] == .ok }
+        return (areFine ? [] : [Piece.level("warning", "warning")]) + [.words(words.joined(separator: ", "))]
     }
 }

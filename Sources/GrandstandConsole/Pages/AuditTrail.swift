@@ -11,7 +11,7 @@ struct AuditTrail: ConsolePage {
     let bundleID: String
     let from: String
     let to: String
-    let rows: [AuditRow]
+    let entries: Table
     let pager: Pager
 
     init(_ page: Page<AuditEntry>, _ filter: AuditFilter, _ visit: Visit) {
@@ -20,44 +20,28 @@ struct AuditTrail: ConsolePage {
         bundleID = filter.bundleID?.rawValue ?? ""
         from = visit.query["from"] ?? ""
         to = visit.query["to"] ?? ""
-        rows = page.items.map(AuditRow.init)
+        entries = Table(
+            "Who did what, and what Apple answered; the newest first", nothing: "No entry fits.", page.items,
+            [
+                Column("When") { [.moment($0.at)] }, Column("Who") { [.quoted($0.actor)] },
+                Column("Action") { [.words($0.action.rawValue)] },
+                Column("App") { entry in
+                    [.quoted(Wording.list(entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue))]
+                }, Column("Event") { [.event($0.subject.eventKey)] },
+                Column("Channel") { [.code($0.subject.channelID ?? "")] },
+                // The broadcast it is about, too.
+                Column("Why") { entry in
+                    [.quoted(entry.reason ?? ""), .words(entry.subject.broadcast?.uuidString.lowercased() ?? "")]
+                }, Column("Apple") { [.quoted($0.answer.map(Self.text) ?? "")] },
+            ])
         pager = Pager(
             visit,
             query: ["actor", "action", "bundleId", "from", "to"].map { (name: $0, value: visit.query[$0]) },
             nextCursor: page.nextCursor)
     }
-}
 
-/// One entry.
-struct AuditRow: Sendable {
-    let at: Moment
-    let who: String
-    let action: String
-    /// App and environment, as far as they apply.
-    let subject: String
-    let event: String
-    let eventHref: String?
-    let channelID: String
-    /// Why, and the broadcast it is about.
-    let reason: String
-    /// `201`, `400 BadChannelId`, or why there was no answer; empty without a call.
-    let apple: String
-
-    init(_ entry: AuditEntry) {
-        at = Moment(entry.at)
-        who = entry.actor
-        action = entry.action.rawValue
-        subject = [entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue].compactMap(\.self)
-            .joined(separator: ", ")
-        event = entry.subject.eventKey?.rawValue ?? ""
-        eventHref = entry.subject.eventKey.map(ConsolePath.event)
-        channelID = entry.subject.channelID ?? ""
-        reason = [entry.reason, entry.subject.broadcast?.uuidString.lowercased()].compactMap(\.self)
-            .joined(separator: " ")
-        apple = entry.answer.map(Self.text) ?? ""
-    }
-
-    private static func text(_ record: APNsRecord) -> String {
+    /// `201`, `400 BadChannelId`, or why there was no answer.
+    static func text(_ record: APNsRecord) -> String {
         guard let status = record.status else { return "no answer" + (record.reason.map { ": \($0)" } ?? "") }
         return String(status) + (record.reason.map { " \($0)" } ?? "")
     }

@@ -6,20 +6,15 @@ internal import Grandstand
 struct ChannelList: ConsolePage {
     var template: TemplateName { .channels }
     let title: String
-    let bundleID: String
     let appHref: String
-    let environment: String
     let reconciliationsHref: String
     let states: [Choice]
     let policies: [Choice]
     let eventKey: String
     let isUnmanaged: Bool
-    let rows: [ChannelRow]
-    let unmanaged: [UnmanagedRow]
+    let channels: Table
     let pager: Pager
     let createAction: String
-    let importAction: String
-    let runHref: String
 
     /// The ledger's.
     init(
@@ -30,88 +25,72 @@ struct ChannelList: ConsolePage {
             ("eventKey", filter.eventKey?.rawValue), ("channelId", filter.channelID),
         ]
         self.init(
-            app, filter: filter, rows: page.items.map { ChannelRow($0, of: app) }, unmanaged: [], isUnmanaged: false,
+            app, filter: filter, Self.ledger(page.items, of: app), isUnmanaged: false,
             pager: Pager(visit, query: query.map { (name: $0.0, value: $0.1) }, nextCursor: page.nextCursor))
     }
 
     /// Those that only Apple knows.
     init(_ app: AppEnvironment, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
         self.init(
-            app, filter: ChannelFilter(), rows: [], unmanaged: page.items.map(UnmanagedRow.init), isUnmanaged: true,
+            app, filter: ChannelFilter(), Self.unmanaged(page.items, of: app), isUnmanaged: true,
             pager: Pager(visit, query: [(name: "managed", value: "false")], nextCursor: page.nextCursor))
     }
 
-    private init(
-        _ app: AppEnvironment, filter: ChannelFilter, rows: [ChannelRow], unmanaged: [UnmanagedRow],
-        isUnmanaged: Bool, pager: Pager
-    ) {
+    private init(_ app: AppEnvironment, filter: ChannelFilter, _ channels: Table, isUnmanaged: Bool, pager: Pager) {
         title = "Channels of \(app.bundleID), \(app.environment.rawValue)"
-        bundleID = app.bundleID.rawValue
         appHref = ConsolePath.app(app.bundleID)
-        environment = app.environment.rawValue
         reconciliationsHref = ConsolePath.reconciliations(app)
         states = Choice.all(Channel.State.self, chosen: filter.state)
         policies = Choice.all(StoragePolicy.self, chosen: filter.storagePolicy)
         eventKey = filter.eventKey?.rawValue ?? ""
         self.isUnmanaged = isUnmanaged
-        self.rows = rows
-        self.unmanaged = unmanaged
+        self.channels = channels
         self.pager = pager
         createAction = ConsolePath.channels(app, "create")
-        importAction = ConsolePath.channels(app, "import")
-        runHref = ConsolePath.reconciliations(app)
     }
-}
 
-/// One channel of the ledger.
-struct ChannelRow: Sendable {
-    let id: String
-    let channelID: String
-    let storagePolicy: String
-    let state: String
-    let event: String
-    let eventHref: String?
-    let variant: String
-    let label: String
-    let reason: String
-    let advice: String?
-    let attempts: Int
-    let nextAttemptAt: Moment?
-    let createdAt: Moment
-    let verifyAction: String
-    let deleteHref: String
-    /// What no event holds can be deleted; what one holds only by force.
-    let forceHref: String
-
-    init(_ channel: Channel, of app: AppEnvironment) {
-        verifyAction = ConsolePath.channel(channel.id, of: app, "verify")
-        deleteHref = ConsolePath.channel(channel.id, of: app, "delete")
-        forceHref = ConsolePath.channel(channel.id, of: app, "force-delete")
-        id = channel.id.uuidString.lowercased()
-        channelID = channel.channelID ?? ""
-        storagePolicy = channel.storagePolicy.rawValue
-        state = channel.state.rawValue
-        event = channel.eventKey?.rawValue ?? ""
-        eventHref = channel.eventKey.map(ConsolePath.event)
-        variant = channel.variant?.rawValue ?? ""
-        label = channel.label ?? ""
-        reason = channel.reason ?? ""
-        advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)
-        attempts = channel.attempts
-        nextAttemptAt = channel.nextAttemptAt.map { Moment($0) }
-        createdAt = Moment(channel.createdAt)
+    private static func ledger(_ channels: [Channel], of app: AppEnvironment) -> Table {
+        Table(
+            "Channels of the ledger", nothing: "No channel fits.", channels,
+            [
+                Column("ID") { [.code($0.id.uuidString.lowercased())] },
+                Column("Apple's ID") { [.code($0.channelID ?? "")] }, Column("State") { [.state($0.state.rawValue)] },
+                Column("Storage policy") { [.words($0.storagePolicy.rawValue)] },
+                Column("Event") { [.event($0.eventKey)] }, Column("Variant") { [.words($0.variant?.rawValue ?? "")] },
+                Column("Label") { [.quoted($0.label ?? "")] },
+                Column("Why") { Advice.pieces($0.reason, isActive: $0.state == .active) },
+                Column("Next step") { [.moment($0.nextAttemptAt)] }, Column("Created") { [.moment($0.createdAt)] },
+                // What no event holds can be deleted; what one holds only by force.
+                Column("Do") { channel in
+                    func path(_ verb: String) -> String { ConsolePath.channel(channel.id, of: app, verb) }
+                    return [
+                        .form(.init(action: path("verify"), button: "Ask Apple")), .link("Delete…", path("delete")),
+                        .link("Force…", path("force-delete")),
+                    ]
+                },
+            ])
     }
-}
 
-/// One channel of Apple's list that the ledger does not know.
-struct UnmanagedRow: Sendable {
-    let channelID: String
-    let storagePolicy: String
-    let firstSeenAt: Moment
-
-    init(_ channel: UnmanagedChannel) {
-        channelID = channel.channelID
-        storagePolicy = channel.storagePolicy?.rawValue ?? "not asked yet"
-        firstSeenAt = Moment(channel.firstSeenAt)
+    private static func unmanaged(_ channels: [UnmanagedChannel], of app: AppEnvironment) -> Table {
+        Table(
+            "Channels that Apple lists and the ledger does not know",
+            nothing: "At the last reconciliation Apple listed no channel that the ledger does not know.", channels,
+            [
+                Column("Apple's ID") { [.code($0.channelID)] },
+                Column("Storage policy") { [.words($0.storagePolicy?.rawValue ?? "not asked yet")] },
+                Column("First seen") { [.moment($0.firstSeenAt)] },
+                Column("Do") { channel in
+                    [
+                        .form(
+                            .init(
+                                action: ConsolePath.channels(app, "import"), button: "Import",
+                                hidden: [.init(name: "channelId", value: channel.channelID)],
+                                typed: [
+                                    .init(name: "eventKey", value: "For the event"),
+                                    .init(name: "variant", value: "Variant"),
+                                ]))
+                    ]
+                },
+            ])
     }
 }

@@ -5,47 +5,34 @@ struct EventList: ConsolePage {
     var template: TemplateName { .events }
     let title = "Events"
     var refresh: Int? { 30 }
+    let newEventHref = ConsolePath.newEvent
     let states: [Choice]
     let kind: String
     let bundleID: String
-    let rows: [EventRow]
+    let events: Table
     let pager: Pager
-    let commands: [Command]
 
     init(_ page: Page<Event>, _ filter: EventFilter, _ visit: Visit) {
         states = Choice.all(Event.State.self, chosen: filter.state)
         kind = filter.kind ?? ""
         bundleID = filter.bundleID?.rawValue ?? ""
-        rows = page.items.map(EventRow.init)
+        events = Table(
+            "Events, and how many of their channels are in which state", nothing: "No event fits.", page.items,
+            [
+                Column("Event") { [.event($0.specification.key)] }, Column("Name") { [.quoted($0.specification.name)] },
+                Column("State") { [.state($0.state.rawValue)] },
+                Column("Kind") { [.quoted($0.specification.kind ?? "")] },
+                Column("Starts") { [.moment($0.specification.startsAt)] },
+                Column("Ends") { [.moment($0.specification.endsAt)] }, Column("Channels") { [.words($0.channelsText)] },
+            ])
         pager = Pager(
             visit,
             query: [("state", filter.state?.rawValue), ("kind", filter.kind), ("bundleId", visit.query["bundleId"])],
             nextCursor: page.nextCursor)
-        commands = [.putEvent()]
     }
 }
 
-/// One line of the list.
-struct EventRow: Sendable {
-    let key: String
-    let href: String
-    let name: String
-    let kindText: String
-    let state: String
-    let startsAt: Moment?
-    let endsAt: Moment?
+extension Event {
     /// `2 active, 1 failed`
-    let channels: String
-
-    init(_ event: Event) {
-        let specification = event.specification
-        key = specification.key.rawValue
-        href = ConsolePath.event(specification.key)
-        name = specification.name
-        kindText = specification.kind ?? ""
-        state = event.state.rawValue
-        startsAt = specification.startsAt.map { Moment($0) }
-        endsAt = specification.endsAt.map { Moment($0) }
-        channels = Wording.tally(event.channels.map(\.state.rawValue))
-    }
+    var channelsText: String { Wording.tally(channels.map(\.state.rawValue)) }
 }

@@ -5,14 +5,24 @@ internal import Grandstand
 struct KeyList: ConsolePage {
     var template: TemplateName { .keys }
     let title = "Keys"
-    let rows: [KeyRow]
-    let scopes: [Check]
+    let keys: Table
+    let scopes: [Choice]
     let boundTo: String
     let pager: Pager
 
     init(_ page: JSONValue, _ visit: Visit) {
-        rows = page.items("items").map { KeyRow($0, own: visit.key) }
-        scopes = APIKey.Scope.allCases.map { Check(value: $0.rawValue, hint: $0.hint, isTicked: false) }
+        keys = Table(
+            "Keys, the newest first; the secret of none is kept", nothing: "No key is within your reach.",
+            page.items("items").map { KeyReading($0, own: visit.key) },
+            [
+                Column("Name") { [.link($0.name, $0.href), .words($0.isOwn ? "(yours)" : "")] },
+                Column("Secret begins") { [.code($0.prefix)] }, Column("Scopes") { [.words($0.scopes)] },
+                Column("Apps") { [.quoted($0.apps)] }, Column("State") { [.state($0.state)] },
+                Column("Last used") { [.moment($0.lastUsedAt, else: "never")] },
+                Column("Created") { [.moment($0.createdAt)] },
+                Column("Expires") { [.moment($0.expiresAt, else: "not")] },
+            ])
+        scopes = APIKey.Scope.allCases.map { Choice($0.rawValue, label: $0.hint, isChosen: false) }
         boundTo = visit.key.reach.apps.map { $0.map(\.rawValue).joined(separator: ", ") } ?? ""
         pager = Pager(visit, nextCursor: page["nextCursor"]?.string)
     }
@@ -31,8 +41,8 @@ extension APIKey.Scope {
     }
 }
 
-/// A key as it is listed.
-struct KeyRow: Sendable {
+/// A key, read off the API's answer.
+struct KeyReading: Sendable {
     let name: String
     let href: String
     let prefix: String
@@ -50,8 +60,7 @@ struct KeyRow: Sendable {
         href = ConsolePath.key(key.text("id"))
         prefix = key.text("prefix") + "…"
         scopes = key.texts("scopes").joined(separator: ", ")
-        let bound = key.texts("bundleIds")
-        apps = bound.isEmpty ? "all" : bound.joined(separator: ", ")
+        apps = key.apps
         state = key["replacedBy"]?.string == nil ? key.text("state") : "\(key.text("state")), replaced"
         createdAt = key.moment("createdAt")
         expiresAt = key.moment("expiresAt")
@@ -64,41 +73,34 @@ struct KeyRow: Sendable {
 struct KeyDetail: ConsolePage {
     var template: TemplateName { .key }
     let title: String
-    let key: KeyRow
+    let facts: [Fact]
+    let isOwn: Bool
     let isActive: Bool
     let mayRotate: Bool
-    let successor: String?
-    let revokedAt: Moment?
     let rotateAction: String
     let revokeAction: String
-    let overlaps: [Overlap]
+    let overlaps: [Choice]
 
     init(_ json: JSONValue, _ visit: Visit) {
-        key = KeyRow(json, own: visit.key)
-        title = "Key \(key.name)"
-        isActive = json.text("state") == APIKey.State.active.rawValue
+        let key = KeyReading(json, own: visit.key)
         let replacedBy = json["replacedBy"]?.string
+        title = "Key \(key.name)"
+        facts =
+            [
+                Fact("State", .state(key.state), .words(key.isOwn ? "(the one you signed in with)" : "")),
+                Fact("Secret begins", .code(key.prefix)), Fact("Scopes", .words(key.scopes)),
+                Fact("Apps", .quoted(key.apps)), Fact("Last used", .moment(key.lastUsedAt, else: "never")),
+                Fact("Created", .moment(key.createdAt)), Fact("Expires", .moment(key.expiresAt, else: "not")),
+                Fact("Revoked", .moment(json.moment("revokedAt"))),
+                Fact("Replaced by", replacedBy.map { Piece.link("another key", ConsolePath.key($0)) } ?? .words("")),
+            ].said
+        isOwn = key.isOwn
+        isActive = json.text("state") == APIKey.State.active.rawValue
         mayRotate = isActive && replacedBy == nil
-        successor = replacedBy.map(ConsolePath.key)
-        revokedAt = json.moment("revokedAt")
         rotateAction = key.href + "/rotate"
         revokeAction = key.href + "/revoke"
-        overlaps = Overlap.all
+        overlaps = Choice.overlaps
     }
-}
-
-/// How long an old secret goes on beside the new one.
-struct Overlap: Sendable {
-    let seconds: Int
-    let text: String
-    let isChosen: Bool
-
-    static let all = [
-        Overlap(seconds: 0, text: "not at all", isChosen: false),
-        Overlap(seconds: 3_600, text: "an hour", isChosen: false),
-        Overlap(seconds: 86_400, text: "a day", isChosen: true),
-        Overlap(seconds: 604_800, text: "a week", isChosen: false),
-    ]
 }
 
 /// A secret, the only time it is seen.
@@ -108,11 +110,4 @@ struct IssuedSecret: ConsolePage {
     let secret: String
     let use: String
     let href: String
-
-    init(_ title: String, secret: String, use: String, href: String) {
-        self.title = title
-        self.secret = secret
-        self.use = use
-        self.href = href
-    }
 }

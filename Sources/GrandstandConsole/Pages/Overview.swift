@@ -22,12 +22,6 @@ struct Overview: ConsolePage {
         }
     }
 
-    struct SpanLink: Sendable {
-        let text: String
-        let href: String
-        let isChosen: Bool
-    }
-
     /// How many plots there are at most, the gravest first.
     static let plotted = 20
 
@@ -35,12 +29,13 @@ struct Overview: ConsolePage {
     let title = "Overview"
     var refresh: Int? { 5 }
     let attentions: [Attention]
-    let liveEvents: [LiveEventRow]
+    let liveEvents: Table
     let hasMoreLive: Bool
     let figures: [Figure]
-    let quotas: [QuotaRow]
+    let quotas: Table
     let plots: [QuotaPlot]
-    let spans: [SpanLink]
+    /// Words and addresses.
+    let spans: [Choice]
     let mayRegister: Bool
 
     init(
@@ -50,19 +45,24 @@ struct Overview: ConsolePage {
         let sorted = Self.order(quotas)
         let all = sorted.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
-        liveEvents = live.items.map(LiveEventRow.init)
+        liveEvents = Table(
+            "Live events", nothing: "No event is live.", live.items,
+            [
+                Column("Event") { [.link($0.specification.name, ConsolePath.event($0.specification.key))] },
+                Column("Started") { [.moment($0.specification.startsAt)] },
+                Column("Channels") { [.words($0.channelsText)] },
+            ])
         hasMoreLive = live.nextCursor != nil
         figures = Figure.all(activity, now: visit.now)
-        self.quotas = sorted.map(QuotaRow.init)
+        self.quotas = Self.table(sorted)
         let byApp = Dictionary(grouping: samples) { AppEnvironment(bundleID: $0.bundleID, environment: $0.environment) }
         // An app that uses one environment only has no use for an empty drawing of the other.
-        plots = sorted.filter { $0.used + $0.reserved + $0.forecast.peak > 0 || byApp[$0.place] != nil }
-            .prefix(Self.plotted).map { quota in
-                QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
-            }
+        plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || byApp[$0.place] != nil }.prefix(Self.plotted).map {
+            quota in QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
+        }
         spans = Span.allCases.map { other in
-            SpanLink(
-                text: other.rawValue, href: ConsolePath.link(ConsolePath.overview, [("span", other.rawValue)]),
+            Choice(
+                ConsolePath.link(ConsolePath.overview, [("span", other.rawValue)]), label: other.rawValue,
                 isChosen: other == span)
         }
         mayRegister = quotas.isEmpty && visit.key.holds(.admin)
@@ -76,25 +76,48 @@ extension Overview {
             ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
         }
     }
+
+    static func table(_ quotas: [Quota]) -> Table {
+        Table(
+            "Places of each app and environment: taken now, and what the declared events will take",
+            nothing: "There is no app yet.", isWide: true, limit: .max, quotas,
+            [
+                Column("App") { [.link($0.bundleID.rawValue, ConsolePath.app($0.bundleID))] },
+                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Taken") { [.meter($0.meter)] },
+                Column("Level") { [.level($0.level.rawValue, $0.level.rawValue)] },
+                .number("Being created") { $0.reserved }, .number("Missing") { $0.missing },
+                .number("Unmanaged") { $0.unmanaged },
+                Column("Most to come") { quota in
+                    [.words("\(Wording.number(quota.forecast.peak)) at"), .moment(quota.forecast.peakAt)]
+                }, Column("Limit exceeded") { [.moment($0.forecast.exceedsAt, else: "not foreseen")] },
+                // At the last reconciliation.
+                Column("Apple's list") { quota in
+                    [
+                        .words(quota.apple.map { Wording.count($0.count, "channel") + "," } ?? "not read yet"),
+                        .moment(quota.apple?.at),
+                    ]
+                },
+                Column("More") { quota in
+                    [
+                        .link("Channels", ConsolePath.channels(quota.place)),
+                        .link("Reconciliations", ConsolePath.reconciliations(quota.place)),
+                    ]
+                },
+            ])
+    }
 }
 
 extension Quota {
-    fileprivate var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
-}
+    var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-/// An event that is on.
-struct LiveEventRow: Sendable {
-    let name: String
-    let href: String
-    let startsAt: Moment?
-    /// `2 active, 1 failed`
-    let channels: String
+    /// Places taken, by channels and by creations on their way.
+    var taken: Int { used + reserved }
 
-    init(_ event: Event) {
-        name = event.specification.name
-        href = ConsolePath.event(event.specification.key)
-        startsAt = event.specification.startsAt.map { Moment($0) }
-        channels = Wording.tally(event.channels.map(\.state.rawValue))
+    /// A bar without a single place is still a bar.
+    var meter: Piece.Meter {
+        .init(
+            taken: taken, maximum: max(1, capacity), high: capacity * 80 / 100, critical: capacity * 95 / 100,
+            text: "\(Wording.number(taken)) of \(Wording.number(capacity))")
     }
 }
 
@@ -122,56 +145,6 @@ struct Figure: Sendable {
                     label: "Apple, \(apple.environment.rawValue)", value: apple.word, detail: apple.detail ?? "",
                     level: apple.isFine.map { $0 ? "ok" : "critical" } ?? "")
             }
-    }
-}
-
-/// One app in one environment.
-struct QuotaRow: Sendable {
-    let bundleID: String
-    let href: String
-    let environment: String
-    /// Places taken, by channels and by creations on their way; for a bar out of `barMaximum`.
-    let taken: Int
-    let barMaximum: Int
-    /// From here on it is a warning, and critical.
-    let barHigh: Int
-    let barCritical: Int
-    let takenText: String
-    let level: String
-    let reserved: String
-    let missing: String
-    let unmanaged: String
-    let peak: String
-    let peakAt: Moment
-    /// When the limit would be exceeded.
-    let exceedsAt: Moment?
-    /// What Apple's list had, at the last reconciliation.
-    let listed: String
-    let listedAt: Moment?
-    let channelsHref: String
-    let reconciliationsHref: String
-
-    init(_ quota: Quota) {
-        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
-        bundleID = quota.bundleID.rawValue
-        href = ConsolePath.app(quota.bundleID)
-        environment = quota.environment.rawValue
-        taken = quota.used + quota.reserved
-        barMaximum = max(1, quota.capacity)
-        barHigh = quota.capacity * 80 / 100
-        barCritical = quota.capacity * 95 / 100
-        takenText = "\(Wording.number(taken)) of \(Wording.number(quota.capacity))"
-        level = quota.level.rawValue
-        reserved = Wording.number(quota.reserved)
-        missing = Wording.number(quota.missing)
-        unmanaged = Wording.number(quota.unmanaged)
-        peak = Wording.number(quota.forecast.peak)
-        peakAt = Moment(quota.forecast.peakAt)
-        exceedsAt = quota.forecast.exceedsAt.map { Moment($0) }
-        listed = quota.apple.map { Wording.count($0.count, "channel") } ?? "not read yet"
-        listedAt = quota.apple.map { Moment($0.at) }
-        channelsHref = ConsolePath.channels(app)
-        reconciliationsHref = ConsolePath.reconciliations(app)
     }
 }
 

@@ -8,12 +8,6 @@ struct ProblemPage: ConsolePage {
     /// The request's ID, which the log has, too.
     let requestID: String
 
-    init(_ problem: Problem, requestID: String) {
-        title = problem.kind == .notFound ? "No such page" : problem.kind.title
-        detail = problem.detail
-        self.requestID = requestID
-    }
-
     init(_ problem: APIProblem, requestID: String) {
         title = problem.title
         detail = problem.detail

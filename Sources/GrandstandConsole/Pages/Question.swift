@@ -6,7 +6,7 @@ struct Question: ConsolePage {
     let title: String
     /// What will happen, sentence by sentence.
     let words: [String]
-    /// Numbers that matter for the decision: name and value.
+    /// What matters for the decision.
     let facts: [Fact]
     /// What may be chosen; each is a button.
     let choices: [Option]
@@ -15,11 +15,6 @@ struct Question: ConsolePage {
     let action: String
     let backHref: String
     let backLabel: String
-
-    struct Fact: Sendable {
-        let name: String
-        let value: String
-    }
 
     /// A button, and the field that it sends.
     struct Option: Sendable {

@@ -6,31 +6,27 @@ struct ReconciliationDetail: ConsolePage {
     var template: TemplateName { .reconciliation }
     let title: String
     let listHref: String
-    let startedAt: Moment
-    let finishedAt: Moment
-    let actor: String
-    let doing: String
-    let apple: String
-    let ledger: String
-    let matched: String
+    let facts: [Fact]
     let alarm: String?
     let alarmText: String?
     let notes: [String]
-    let missing: Excerpt<FoundChannelRow>
-    let unmanaged: Excerpt<FoundChannelRow>
-    let actions: Excerpt<ActionRow>
+    let plan: Table
+    let missing: Table
+    let unmanaged: Table
     let runs: [RunRow]
 
     init(_ report: ReconciliationReading, _ app: AppEnvironment) {
         title = "Reconciliation of \(app.bundleID), \(app.environment.rawValue)"
         listHref = ConsolePath.reconciliations(app)
-        startedAt = Moment(iso: report.startedAt)
-        finishedAt = Moment(iso: report.finishedAt)
-        actor = report.actor
-        doing = report.applied ? "The actions were carried out." : "It only looked: nothing was changed."
-        apple = Wording.number(report.apple)
-        ledger = Wording.number(report.ledger)
-        matched = Wording.number(report.matched)
+        facts = [
+            Fact("Started", .moment(report.startedAt)), Fact("Finished", .moment(report.finishedAt)),
+            Fact("By", .quoted(report.actor)),
+            Fact(
+                "Did", .words(report.applied ? "The actions were carried out." : "It only looked: nothing was changed.")
+            ), Fact("Apple's list", .words(Wording.number(report.apple))),
+            Fact("Ledger", .words(Wording.number(report.ledger))),
+            Fact("In both", .words(Wording.number(report.matched))),
+        ]
         alarm = report.alarm?.rawValue
         alarmText =
             switch report.alarm {
@@ -42,10 +38,29 @@ struct ReconciliationDetail: ConsolePage {
             case nil: nil
             }
         notes = report.notes
-        missing = Excerpt(report.missing.map(FoundChannelRow.init))
-        unmanaged = Excerpt(report.unmanaged.map(FoundChannelRow.init))
-        actions = Excerpt(report.actions.map(ActionRow.init))
+        plan = Table(
+            "Actions, and whether they were carried out", nothing: "There was nothing to do.", report.actions,
+            [
+                Column("Action") { [.words($0.text("action"))] },
+                Column("Apple's ID") { [.code($0.text("channelId"))] },
+                Column("Event") { [.words(Wording.event($0.text("eventKey"), $0.text("variant")))] },
+                Column("Outcome") { [.words($0.flag("done") ? "done" : "not done")] },
+                Column("Why") { [.words(Reconciling.meaning(of: $0.text("action"))), .quoted($0.text("detail"))] },
+            ])
+        missing = Table(
+            "Channels of the ledger that Apple no longer has", report.missing,
+            Self.channel + [Column("Event") { [.event(EventKey(rawValue: $0.text("eventKey")))] }])
+        unmanaged = Table(
+            "Channels of Apple's list that the ledger does not know", report.unmanaged,
+            Self.channel + [Column("First seen") { [.moment($0.moment("firstSeenAt"))] }])
         runs = Self.runs(report).map { RunRow($0, app) }
+    }
+
+    private static var channel: [Column<JSONValue>] {
+        [
+            Column("Apple's ID") { [.code($0.text("channelId"))] },
+            Column("Storage policy") { [.words($0.text("storagePolicy"))] },
+        ]
     }
 
     /// What there is to be done about it, if anything; after an alarm, replacing everything is asked for by its name.
@@ -59,60 +74,5 @@ struct ReconciliationDetail: ConsolePage {
         if !report.applied, !report.missing.isEmpty || !report.actions.isEmpty { runs.append(.apply) }
         if !report.unmanaged.isEmpty { runs += [.adopt, .deleteUnmanaged] }
         return runs
-    }
-}
-
-/// The beginning of a list that may have thousands.
-struct Excerpt<Row: Sendable>: Sendable {
-    static var limit: Int { 200 }
-
-    let count: String
-    let rows: [Row]
-    /// How many are left out, in words.
-    let remainder: String?
-
-    init(_ all: [Row]) {
-        count = Wording.number(all.count)
-        rows = Array(all.prefix(Self.limit))
-        let rest = all.count - rows.count
-        remainder =
-            rest > 0 ? "\(Wording.number(rest)) more are not shown here; the API's report has them all." : nil
-    }
-}
-
-/// A channel that was missing, or that nobody knew.
-struct FoundChannelRow: Sendable {
-    let channelID: String
-    let storagePolicy: String
-    let event: String
-    let eventHref: String?
-    let firstSeenAt: Moment?
-
-    init(_ channel: ReconciliationReading.Channel) {
-        channelID = channel.channelID
-        storagePolicy = channel.storagePolicy
-        event = channel.event
-        eventHref = EventKey(rawValue: channel.eventKey).map(ConsolePath.event)
-        firstSeenAt = channel.firstSeenAt.map(Moment.init(iso:))
-    }
-}
-
-/// One action of the plan.
-struct ActionRow: Sendable {
-    let action: String
-    let channelID: String
-    let event: String
-    let outcome: String
-    /// What it means, in words.
-    let meaning: String
-    let detail: String
-
-    init(_ action: ReconciliationReading.Action) {
-        self.action = action.name
-        channelID = action.channelID
-        event = action.event
-        outcome = action.done ? "done" : "not done"
-        meaning = Reconciling.meaning(of: action.name)
-        detail = action.detail
     }
 }

@@ -7,7 +7,7 @@ struct ReconciliationList: ConsolePage {
     let title: String
     let appHref: String
     let channelsHref: String
-    let rows: [ReconciliationRow]
+    let reports: Table
     let pager: Pager
     let runs: [RunRow]
 
@@ -17,40 +17,28 @@ struct ReconciliationList: ConsolePage {
         title = "Reconciliations of \(app.bundleID), \(app.environment.rawValue)"
         appHref = ConsolePath.app(app.bundleID)
         channelsHref = ConsolePath.channels(app)
-        rows = reports.map { ReconciliationRow($0, app) }
+        self.reports = Self.table(reports, app)
         pager = Pager(visit, nextCursor: nextCursor)
         runs = [RunRow(.look, app), RunRow(.apply, app)]
     }
-}
 
-/// One line of the list.
-struct ReconciliationRow: Sendable {
-    let href: String
-    let startedAt: Moment
-    let actor: String
-    let doing: String
-    let apple: String
-    let ledger: String
-    let matched: String
-    /// Of what was found, when the list has it.
-    let missing: String
-    let unmanaged: String
-    let actions: String
-    let alarm: String?
-
-    init(_ report: ReconciliationReading, _ app: AppEnvironment) {
-        href = ConsolePath.reconciliation(report.id, of: app)
-        startedAt = Moment(iso: report.startedAt)
-        actor = report.actor
-        doing = report.applied ? "applied" : "looked only"
-        apple = Wording.number(report.apple)
-        ledger = Wording.number(report.ledger)
-        matched = Wording.number(report.matched)
-        func many(_ count: Int) -> String { report.isAbridged ? "see the report" : Wording.number(count) }
-        missing = many(report.missing.count)
-        unmanaged = many(report.unmanaged.count)
-        actions = many(report.actions.count)
-        alarm = report.alarm?.rawValue
+    static func table(_ reports: [ReconciliationReading], _ app: AppEnvironment) -> Table {
+        /// Of what was found, when the list has it.
+        func many(_ label: String, _ count: @escaping (ReconciliationReading) -> Int) -> Column<ReconciliationReading> {
+            Column(label, isNumber: true) { [.words($0.isAbridged ? "see the report" : Wording.number(count($0)))] }
+        }
+        return Table(
+            "Apple's list against the ledger, the newest first", nothing: "There was none yet.", reports,
+            [
+                Column("Started") { report in
+                    [.link(report.startedAt, ConsolePath.reconciliation(report.id, of: app))]
+                }, Column("By") { [.quoted($0.actor)] },
+                Column("Did") { [.words($0.applied ? "applied" : "looked only")] },
+                .number("Apple's list") { $0.apple }, .number("Ledger") { $0.ledger },
+                .number("In both") { $0.matched }, many("Missing") { $0.missing.count },
+                many("Unmanaged") { $0.unmanaged.count }, many("Actions") { $0.actions.count },
+                Column("Alarm") { $0.alarm.map { [Piece.level("critical", $0.rawValue)] } ?? [] },
+            ])
     }
 }
 

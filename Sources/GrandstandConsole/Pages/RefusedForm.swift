@@ -11,26 +11,19 @@ struct RefusedForm: ConsolePage {
 
     var template: TemplateName { .refused }
     let title: String
-    let detail: String
-    let faults: [Fault]
+    let refusal: Refusal?
     /// Where it is sent.
     let action: String
     let fields: [Field]
     let asksForKey: Bool
     let back: String
 
-    struct Fault: Sendable {
-        let pointer: String
-        let text: String
-    }
-
     /// - Parameters:
     ///   - path: what the form was sent to.
     ///   - back: the page it was on.
-    init(_ fault: FormFault, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
-        title = fault.title
-        detail = fault.detail
-        faults = fault.faults.map { Fault(pointer: $0.pointer, text: $0.detail) }
+    init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+        title = problem.title
+        refusal = Refusal(problem, nothing: "")
         action = path
         fields = form.entries.filter { !["token", "currentKey"].contains($0.name) }.map { entry in
             Field(

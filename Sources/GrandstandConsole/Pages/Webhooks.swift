@@ -4,40 +4,27 @@ internal import Grandstand
 struct WebhookList: ConsolePage {
     var template: TemplateName { .webhooks }
     let title = "Webhooks"
-    let rows: [WebhookRow]
+    let webhooks: Table
     let form: WebhookForm
     let pager: Pager
 
     init(_ page: JSONValue, _ visit: Visit) {
-        rows = page.items("items").map(WebhookRow.init)
+        webhooks = Table(
+            "Where messages are posted", nothing: "There is no webhook within your reach.", page.items("items"),
+            [
+                Column("URL") { [.link($0.text("url"), ConsolePath.webhook($0.text("id")))] },
+                Column("Description") { [.quoted($0.text("description"))] },
+                Column("Topics") { [.words($0.texts("topics").joined(separator: ", "))] },
+                Column("Apps") { [.quoted($0.apps)] }, Column("State") { Self.state($0) },
+                Column("Failing since") { [.moment($0.moment("failingSince"))] },
+            ])
         form = WebhookForm(nil, etag: nil, visit)
         pager = Pager(visit, nextCursor: page["nextCursor"]?.string)
     }
-}
 
-struct WebhookRow: Sendable {
-    let url: String
-    let href: String
-    let description: String
-    let topics: String
-    let apps: String
-    let isOn: Bool
-    /// Why the server turned it off.
-    let reason: String?
-    let failingSince: Moment?
-    let updatedAt: Moment?
-
-    init(_ webhook: JSONValue) {
-        url = webhook.text("url")
-        href = ConsolePath.webhook(webhook.text("id"))
-        description = webhook.text("description")
-        topics = webhook.texts("topics").joined(separator: ", ")
-        let bound = webhook.texts("bundleIds")
-        apps = bound.isEmpty ? "all" : bound.joined(separator: ", ")
-        isOn = webhook.flag("enabled")
-        reason = webhook["reason"]?.string
-        failingSince = webhook.moment("failingSince")
-        updatedAt = webhook.moment("updatedAt")
+    /// On, or paused and why the server turned it off.
+    static func state(_ webhook: JSONValue) -> [Piece] {
+        webhook.flag("enabled") ? [.level("ok", "on")] : [.level("warning", "paused"), .quoted(webhook.text("reason"))]
     }
 }
 
@@ -45,7 +32,7 @@ struct WebhookRow: Sendable {
 struct WebhookForm: Sendable {
     let url: String
     let description: String
-    let topics: [Check]
+    let topics: [Choice]
     let bundleIDs: String
     /// `true`, `false`: changing it does not turn it on or off.
     let enabled: String
@@ -57,7 +44,7 @@ struct WebhookForm: Sendable {
         description = webhook?.text("description") ?? ""
         let chosen = Set(webhook?.texts("topics") ?? [])
         topics = WebhookTopic.subscribable.filter { visit.key.hears($0) || chosen.contains($0.rawValue) }.map { topic in
-            Check(value: topic.rawValue, hint: "", isTicked: chosen.contains(topic.rawValue))
+            Choice(topic.rawValue, isChosen: chosen.contains(topic.rawValue))
         }
         bundleIDs = (webhook?.texts("bundleIds") ?? visit.key.reach.apps?.map(\.rawValue) ?? [])
             .joined(separator: ", ")
@@ -71,47 +58,50 @@ struct WebhookDetail: ConsolePage {
     var template: TemplateName { .webhook }
     let title: String
     var refresh: Int? { 10 }
-    let webhook: WebhookRow
-    let previousSecretUntil: Moment?
+    let webhookHref: String
+    let isOn: Bool
+    let facts: [Fact]
     let form: WebhookForm
-    let deliveries: [WebhookDeliveryRow]
+    let deliveries: Table
     let states: [Choice]
-    let overlaps = Overlap.all
+    let overlaps = Choice.overlaps
     let pager: Pager
 
     init(_ json: JSONValue, etag: String?, _ log: JSONValue, _ visit: Visit) {
-        webhook = WebhookRow(json)
+        webhookHref = ConsolePath.webhook(json.text("id"))
+        isOn = json.flag("enabled")
         title = "Webhook \(json.text("url"))"
-        previousSecretUntil = json.moment("previousSecretUntil")
+        facts =
+            [
+                Fact("State", WebhookList.state(json)), Fact("Failing since", .moment(json.moment("failingSince"))),
+                Fact("Topics", .words(json.texts("topics").joined(separator: ", "))), Fact("Apps", .quoted(json.apps)),
+                Fact("Signed with the old secret, too, until", .moment(json.moment("previousSecretUntil"))),
+                Fact("Changed", .moment(json.moment("updatedAt"))),
+            ].said
         form = WebhookForm(json, etag: etag, visit)
-        deliveries = log.items("items").map { WebhookDeliveryRow($0, of: json.text("id")) }
+        deliveries = Self.table(log.items("items"), of: json.text("id"))
         states = Choice.all(
             WebhookDelivery.State.self, chosen: visit.query["state"].flatMap(WebhookDelivery.State.init))
         pager = Pager(
             visit, query: ["state", "topic"].map { (name: $0, value: visit.query[$0]) },
             nextCursor: log["nextCursor"]?.string)
     }
-}
 
-struct WebhookDeliveryRow: Sendable {
-    let href: String
-    let topic: String
-    let state: String
-    let attempts: Int
-    let answer: String
-    let createdAt: Moment?
-    let nextAttemptAt: Moment?
-    let settledAt: Moment?
-
-    init(_ delivery: JSONValue, of webhook: String) {
-        href = ConsolePath.webhookDelivery(delivery.text("id"), of: webhook)
-        topic = delivery.text("topic")
-        state = delivery.text("state")
-        attempts = delivery.integer("attempts")
-        answer = Self.answer(delivery)
-        createdAt = delivery.moment("createdAt")
-        nextAttemptAt = delivery.moment("nextAttemptAt")
-        settledAt = delivery.moment("settledAt")
+    private static func table(_ deliveries: [JSONValue], of webhook: String) -> Table {
+        Table(
+            "Messages of this webhook, the newest first", nothing: "No message fits.", deliveries,
+            [
+                Column("Written") { delivery in
+                    [
+                        .link(
+                            delivery.moment("createdAt"),
+                            ConsolePath.webhookDelivery(delivery.text("id"), of: webhook))
+                    ]
+                }, Column("Topic") { [.words($0.text("topic"))] }, Column("State") { [.state($0.text("state"))] },
+                .number("Tries") { $0.integer("attempts") }, Column("Last answer") { [.quoted(answer($0))] },
+                Column("Next try") { [.moment($0.moment("nextAttemptAt"))] },
+                Column("Settled") { [.moment($0.moment("settledAt"))] },
+            ])
     }
 
     /// `503 slow down`
@@ -123,34 +113,30 @@ struct WebhookDeliveryRow: Sendable {
 
 /// One message to one webhook: what was posted, and each try.
 struct WebhookDeliveryDetail: ConsolePage {
-    struct Attempt: Sendable {
-        let number: Int
-        let at: Moment?
-        let milliseconds: String
-        let answer: String
-    }
-
     var template: TemplateName { .webhookDelivery }
     let title: String
-    let delivery: WebhookDeliveryRow
-    let messageID: String
+    let facts: [Fact]
     let message: String
-    let attempts: [Attempt]
+    let tries: Table
     let webhookHref: String
     let replayAction: String
 
     init(_ json: JSONValue, webhook: String) {
-        delivery = WebhookDeliveryRow(json, of: webhook)
-        title = "Message \(delivery.topic)"
-        messageID = json.text("messageId")
+        title = "Message \(json.text("topic"))"
+        facts = [
+            Fact("State", .state(json.text("state"))), Fact("Message", .code(json.text("messageId"))),
+            Fact("Written", .moment(json.moment("createdAt"))),
+            Fact("Next try", .moment(json.moment("nextAttemptAt"), else: "none")),
+        ]
         message = json["message"].map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
-        attempts = json.items("log").map { attempt in
-            Attempt(
-                number: attempt.integer("attempt"), at: attempt.moment("at"),
-                milliseconds: Wording.number(attempt.integer("milliseconds")) + " ms",
-                answer: WebhookDeliveryRow.answer(attempt))
-        }
+        tries = Table(
+            "Each try, the oldest first", nothing: "None yet.", json.items("log"),
+            [
+                Column("Try") { [.words(String($0.integer("attempt")))] }, Column("At") { [.moment($0.moment("at"))] },
+                Column("Took", isNumber: true) { [.words(Wording.number($0.integer("milliseconds")) + " ms")] },
+                Column("Answer") { [.quoted(WebhookDetail.answer($0))] },
+            ])
         webhookHref = ConsolePath.webhook(webhook)
-        replayAction = delivery.href + "/replay"
+        replayAction = ConsolePath.webhookDelivery(json.text("id"), of: webhook) + "/replay"
     }
 }

@@ -1,7 +1,7 @@
 /// Every template: a file in Templates, in the binary.
 enum TemplateName: String, CaseIterable, Sendable {
     // What pages are made of.
-    case layout, command, commands, pager, time, token
+    case layout, command, facts, option, pager, pieces, refusal, table, time, token
     case appForm = "app-form"
     case confirmKey = "confirm-key"
     case plot
@@ -12,7 +12,7 @@ enum TemplateName: String, CaseIterable, Sendable {
     case signIn = "sign-in"
     case webhookDelivery = "webhook-delivery"
     // What organisers work on.
-    case calendar, composer, faults, question, runs, season
+    case calendar, composer, question, runs, season
     case newCalendar = "new-calendar"
     case newEvent = "new-event"
 
@@ -20,7 +20,8 @@ enum TemplateName: String, CaseIterable, Sendable {
         switch self {
         case .layout: PackageResources.layout_mustache
         case .command: PackageResources.command_mustache
-        case .commands: PackageResources.commands_mustache
+        case .facts: PackageResources.facts_mustache
+        case .option: PackageResources.option_mustache
         case .pager: PackageResources.pager_mustache
         case .time: PackageResources.time_mustache
         case .token: PackageResources.token_mustache
@@ -37,7 +38,9 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .refused: PackageResources.refused_mustache
         case .calendar: PackageResources.calendar_mustache
         case .composer: PackageResources.composer_mustache
-        case .faults: PackageResources.faults_mustache
+        case .pieces: PackageResources.pieces_mustache
+        case .refusal: PackageResources.refusal_mustache
+        case .table: PackageResources.table_mustache
         case .question: PackageResources.question_mustache
         case .runs: PackageResources.runs_mustache
         case .season: PackageResources.season_mustache

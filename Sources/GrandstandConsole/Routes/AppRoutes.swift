@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Grandstand
 
 /// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
-struct AppRoutes: Sendable {
+struct AppRoutes: RouteGroup {
     let apps: any AppStore
     let quirks: any QuirkStore
     let gateway: any APNsGateway
@@ -21,11 +21,9 @@ struct AppRoutes: Sendable {
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
         let page = try await apps.apps(visit.page, within: visit.key.reach)
-        var rows: [AppRow] = []
-        for app in page.items {
-            rows.append(AppRow(app, keyFiles: await gateway.keyFiles(of: app)))
-        }
-        return .page(AppList(rows, nextCursor: page.nextCursor, visit))
+        var records: [AppList.Record] = []
+        for app in page.items { records.append((app, await gateway.keyFiles(of: app))) }
+        return .page(AppList(records, nextCursor: page.nextCursor, visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -69,10 +67,9 @@ struct AppRoutes: Sendable {
         json.object { $0.member("value", submission.fields["value"] ?? "") }
         let names = ["environment", "quirk"].map { visit.segment($0) }
         let path = "\(Self.path(visit.parameter("bundleId") ?? ""))/\(names[0])/quirks/\(names[1])"
-        _ = try await submission.call(APICall("PUT", path, body: json.bytes)).accepted()
-        return .done(
-            ConsolePath.apps + "/" + visit.segment("bundleId"),
-            notice: "From now on the server goes by what you set.")
+        return try await submission.done(
+            APICall("PUT", path, body: json.bytes), at: ConsolePath.apps + "/" + visit.segment("bundleId"),
+            "From now on the server goes by what you set.")
     }
 
     private static func path(_ bundleID: String) -> String { "/v1/apps/" + PercentEncoding.encode(bundleID) }

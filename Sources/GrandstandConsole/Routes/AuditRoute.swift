@@ -1,7 +1,7 @@
 internal import Grandstand
 
 /// `/console/audit-log`
-struct AuditRoute: Sendable {
+struct AuditRoute: RouteGroup {
     let log: any AuditLog
 
     var routes: [PageRoute] { [PageRoute("/audit-log", .operate, show)] }

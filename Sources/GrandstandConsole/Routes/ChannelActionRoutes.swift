@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// What is done with channels by hand.
-struct ChannelActionRoutes: Sendable {
+struct ChannelActionRoutes: RouteGroup {
     let apps: any AppStore
     let channels: any ChannelStore
 
@@ -48,10 +48,10 @@ struct ChannelActionRoutes: Sendable {
             Question(
                 byForce ? "Delete the channel by force?" : "Delete the channel?", words,
                 facts: [
-                    Question.Fact(name: "ID", value: channel.id.uuidString.lowercased()),
-                    Question.Fact(name: "Apple's ID", value: channel.channelID ?? "none yet"),
-                    Question.Fact(name: "State", value: channel.state.rawValue),
-                    Question.Fact(name: "Event", value: channel.eventKey?.rawValue ?? "none"),
+                    Fact("ID", .code(channel.id.uuidString.lowercased())),
+                    Fact("Apple's ID", channel.channelID.map(Piece.code) ?? .words("none yet")),
+                    Fact("State", .state(channel.state.rawValue)),
+                    Fact("Event", .event(channel.eventKey, else: "none")),
                 ], choices: [Question.Option(byForce ? "Delete it by force" : "Delete it")], irreversible: true,
                 action: ConsolePath.channel(channel.id, of: app, byForce ? "force-delete" : "delete"),
                 back: ("Keep it", ConsolePath.channels(app))))
@@ -72,7 +72,7 @@ struct ChannelActionRoutes: Sendable {
             APICall("GET", APIPath.app(app, "/channels/\(id.uuidString.lowercased())?verify=true"))
         ).accepted()
         let verified = try answer.json()["verified"]
-        let exists = if case .bool(true)? = verified?["exists"]?.kind { true } else { false }
+        let exists = verified?.flag("exists") ?? false
         let policy = verified?["storagePolicy"]?.string.map { ", with \($0)" } ?? ""
         return .done(
             ConsolePath.channels(app),
@@ -102,9 +102,8 @@ struct ChannelActionRoutes: Sendable {
             if let key = fields["eventKey"] { object.member("eventKey", key) }
             if let variant = fields["variant"] { object.member("variant", variant) }
         }
-        _ = try await submission.call(APICall("POST", APIPath.app(app, "/channels/import"), body: json.bytes))
-            .accepted()
-        return .done(
-            ConsolePath.channels(app), notice: "The channel is in the ledger, its storage policy read from Apple.")
+        return try await submission.done(
+            APICall("POST", APIPath.app(app, "/channels/import"), body: json.bytes), at: ConsolePath.channels(app),
+            "The channel is in the ledger, its storage policy read from Apple.")
     }
 }

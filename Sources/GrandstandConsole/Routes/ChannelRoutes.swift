@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/channels`
-struct ChannelRoutes: Sendable {
+struct ChannelRoutes: RouteGroup {
     let apps: any AppStore
     let channels: any ChannelStore
 

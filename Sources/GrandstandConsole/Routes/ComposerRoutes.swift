@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/events/{key}/compose`: a message is made, looked at, and sent.
-struct ComposerRoutes: Sendable {
+struct ComposerRoutes: RouteGroup {
     let reader: EventReader
 
     /// A content of 5,120 bytes for each of some hundred variants, and what encoding makes of them.
@@ -72,8 +72,8 @@ struct ComposerRoutes: Sendable {
             return .refused(Composer(event, form, refusal: problem), status: problem.status)
         }
         let json = try answer.json()
-        let warnings = (json["warnings"]?.elements ?? []).compactMap(\.string)
-        let isScheduled = json["state"]?.string == Broadcast.State.scheduled.rawValue
+        let warnings = json.texts("warnings")
+        let isScheduled = json.text("state") == Broadcast.State.scheduled.rawValue
         let done =
             isScheduled
             ? "It waits for its time." : form.isEnd ? "The end is on its way." : "The update is on its way."

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// What organisers do with an event besides sending: questions and their answers.
-struct EventActionRoutes: Sendable {
+struct EventActionRoutes: RouteGroup {
     let reader: EventReader
 
     var routes: [PageRoute] {
@@ -56,13 +56,13 @@ struct EventActionRoutes: Sendable {
                     "An activity that got the end is over: Apple lets nobody bring it back. The sooner, the fewer.",
                 ],
                 facts: zip(event.specification.audiences, event.channels).prefix(50).map { audience, channel in
-                    Question.Fact(
-                        name: [audience.bundleID.rawValue, audience.environment.rawValue, audience.variant?.rawValue]
-                            .compactMap(\.self).joined(separator: ", "),
-                        value: channel.state == .deleted
-                            ? "its channel is gone, and who followed it is lost" : "channel: \(channel.state.rawValue)")
-                },
-                choices: [Question.Option("Take it back", isDanger: false)],
+                    Fact(
+                        audience.words,
+                        .words(
+                            channel.state == .deleted
+                                ? "its channel is gone, and who followed it is lost"
+                                : "channel: \(channel.state.rawValue)"))
+                }, choices: [Question.Option("Take it back", isDanger: false)],
                 action: ConsolePath.event(key, "reopen"), back: ("Leave it over", ConsolePath.event(key))))
     }
 
@@ -82,8 +82,8 @@ struct EventActionRoutes: Sendable {
                         + "once, and cannot be taken back there."
                 ],
                 facts: [
-                    Question.Fact(name: "Followers", value: Wording.number(all.followers)),
-                    Question.Fact(name: "Would get it", value: Wording.number(all.pending)),
+                    Fact("Followers", .words(Wording.number(all.followers))),
+                    Fact("Would get it", .words(Wording.number(all.pending))),
                 ], choices: [Question.Option("Start now", isDanger: false)], action: ConsolePath.event(key, "start"),
                 back: ("Not now", ConsolePath.event(key))))
     }
@@ -93,39 +93,39 @@ struct EventActionRoutes: Sendable {
     private func withdraw(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let id = try submission.visit.id(orThrow: .broadcastNotFound)
-        _ = try await submission.call(APICall("DELETE", APIPath.broadcast(id))).accepted()
-        return .done(ConsolePath.event(key), notice: "It is withdrawn: what was true before it is true again.")
+        return try await submission.done(
+            APICall("DELETE", APIPath.broadcast(id)), at: ConsolePath.event(key),
+            "It is withdrawn: what was true before it is true again.")
     }
 
     private func cancel(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let end = submission.fields["end"] == "true"
-        _ = try await submission.call(APICall("DELETE", APIPath.event(key, end ? "?end=true" : ""))).accepted()
-        return .done(
-            ConsolePath.event(key),
-            notice: end ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent.")
+        return try await submission.done(
+            APICall("DELETE", APIPath.event(key, end ? "?end=true" : "")), at: ConsolePath.event(key),
+            end ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent.")
     }
 
     private func reopen(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        let answer = try await submission.call(
-            APICall("POST", APIPath.event(key, "/reopen"), body: Array("{}".utf8))
-        ).accepted()
-        let warnings = (try answer.json()["warnings"]?.elements ?? []).compactMap(\.string)
+        let answer = try await submission.call(APICall("POST", APIPath.event(key, "/reopen"), body: Array("{}".utf8)))
+            .accepted()
+        let warnings = try answer.json().texts("warnings")
         return .done(ConsolePath.event(key), notice: (["It goes on."] + warnings).joined(separator: " "))
     }
 
     private func start(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        _ = try await submission.call(APICall("POST", APIPath.event(key, "/starts"), body: Array("{}".utf8))).accepted()
-        return .done(ConsolePath.event(key), notice: "The start goes now.")
+        return try await submission.done(
+            APICall("POST", APIPath.event(key, "/starts"), body: Array("{}".utf8)), at: ConsolePath.event(key),
+            "The start goes now.")
     }
 
     private func stop(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        _ = try await submission.call(APICall("DELETE", APIPath.event(key, "/starts"))).accepted()
-        return .done(
-            ConsolePath.event(key), notice: "What of the start had not gone is stopped. “Start now” goes on with it.")
+        return try await submission.done(
+            APICall("DELETE", APIPath.event(key, "/starts")), at: ConsolePath.event(key),
+            "What of the start had not gone is stopped. “Start now” goes on with it.")
     }
 
     /// Changes the times, if nobody else has changed the event since the page was made.

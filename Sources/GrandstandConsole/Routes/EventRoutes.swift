@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/events`: what people follow, and what became of it.
-struct EventRoutes: Sendable {
+struct EventRoutes: RouteGroup {
     let reader: EventReader
 
     var routes: [PageRoute] {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/keys`: who may call. Read and changed through `/v1/keys`, which knows whose keys a key manages.
-struct KeyRoutes: Sendable {
+struct KeyRoutes: RouteGroup {
     var routes: [PageRoute] {
         [PageRoute("/keys", .admin, list), PageRoute("/keys/:id", .admin, show)]
     }
@@ -31,12 +31,12 @@ struct KeyRoutes: Sendable {
             object.member("name", fields["name"] ?? "")
             object.member("scopes", fields.all("scope"))
             object.member(apps: fields["bundleIds"])
-            if let expiresAt = fields.timeText("expiresAt") { object.member("expiresAt", expiresAt) }
+            if let expiresAt = fields["expiresAt"] { object.member("expiresAt", FormTime.utc(expiresAt)) }
         }
         let issued = try await submission.call(APICall("POST", "/v1/keys", body: json.bytes)).accepted().json()
         return .page(
             IssuedSecret(
-                "The key \(issued.text("name"))", secret: issued.text("secret"),
+                title: "The key \(issued.text("name"))", secret: issued.text("secret"),
                 use: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
                 href: ConsolePath.key(issued.text("id"))))
     }
@@ -48,13 +48,14 @@ struct KeyRoutes: Sendable {
         let issued = try await submission.call(call).accepted().json()
         return .page(
             IssuedSecret(
-                "The key \(issued.text("name")), rotated", secret: issued.text("secret"),
+                title: "The key \(issued.text("name")), rotated", secret: issued.text("secret"),
                 use: "It takes the old one's place: give it to whoever has that. Sessions of the old key have ended.",
                 href: ConsolePath.key(issued.text("id"))))
     }
 
     private func revoke(_ submission: Submission) async throws -> PageRoute.Answer {
-        _ = try await submission.call(APICall("DELETE", "/v1/keys/\(submission.visit.segment("id"))")).accepted()
-        return .done(ConsolePath.keys, notice: "The key was revoked. Nobody comes in with it any more.")
+        try await submission.done(
+            APICall("DELETE", "/v1/keys/\(submission.visit.segment("id"))"), at: ConsolePath.keys,
+            "The key was revoked. Nobody comes in with it any more.")
     }
 }

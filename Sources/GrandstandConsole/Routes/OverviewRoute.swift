@@ -2,13 +2,11 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console`: the overview for ops; organisers find their events there.
-struct OverviewRoute: Sendable {
-    typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
-
+struct OverviewRoute: RouteGroup {
     let channels: any ChannelStore
     let events: any EventStore
     let history: any QuotaHistoryStore
-    let activity: Activity
+    let activity: Console.Activity
     let tenure: ChannelTenure
 
     var routes: [PageRoute] { [PageRoute("", nil, show)] }

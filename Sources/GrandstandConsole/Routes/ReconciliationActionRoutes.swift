@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Grandstand
 
 /// Reconciliations that people run: each with what it will do in words, and those that nothing brings back with the key.
-struct ReconciliationActionRoutes: Sendable {
+struct ReconciliationActionRoutes: RouteGroup {
     let apps: any AppStore
 
     private static let base = "/apps/:bundleId/:environment/reconciliations/run/"
@@ -28,8 +28,7 @@ struct ReconciliationActionRoutes: Sendable {
             Question(
                 "\(doing.label)?", [doing.words],
                 facts: [
-                    Question.Fact(name: "App", value: app.bundleID.rawValue),
-                    Question.Fact(name: "Environment", value: app.environment.rawValue),
+                    Fact("App", .quoted(app.bundleID.rawValue)), Fact("Environment", .words(app.environment.rawValue)),
                 ], choices: [Question.Option(doing.label, isDanger: doing.isIrreversible)],
                 irreversible: doing.isIrreversible, action: ConsolePath.reconciling(app, doing),
                 back: ("Leave it", ConsolePath.reconciliations(app))))

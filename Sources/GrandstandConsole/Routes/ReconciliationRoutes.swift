@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/reconciliations`: what was found, and what was done about it.
-struct ReconciliationRoutes: Sendable {
+struct ReconciliationRoutes: RouteGroup {
     let apps: any AppStore
     let store: any ReconciliationStore
 

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 /// `/console/season`: events by day, and how they come to be.
-struct SeasonRoutes: Sendable {
+struct SeasonRoutes: RouteGroup {
     let apps: any AppStore
     let channels: any ChannelStore
     let events: any EventStore
@@ -64,7 +64,7 @@ struct SeasonRoutes: Sendable {
         let (body, found) = draft.body()
         var faults = found
         let key = EventKey(rawValue: draft.key)
-        if key == nil { faults.append(.init(field: "key", detail: EventKey.rule)) }
+        if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
         guard let key, faults.isEmpty else {
             return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)
         }
@@ -77,7 +77,7 @@ struct SeasonRoutes: Sendable {
 }
 
 /// `/console/calendars`: files of fixtures, looked at before they are applied.
-struct CalendarRoutes: Sendable {
+struct CalendarRoutes: RouteGroup {
     let calendars: any CalendarStore
 
     /// A file of 4 MiB, and what encoding makes of it.

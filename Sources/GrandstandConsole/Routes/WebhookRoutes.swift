@@ -3,7 +3,7 @@ internal import Grandstand
 
 /// `/console/webhooks`: where messages are posted, and what came of it. Read and changed through `/v1/webhooks`, which
 /// knows which topics and apps a key hears of.
-struct WebhookRoutes: Sendable {
+struct WebhookRoutes: RouteGroup {
     var routes: [PageRoute] {
         [
             PageRoute("/webhooks", nil, list), PageRoute("/webhooks/:id", nil, show),
@@ -30,10 +30,10 @@ struct WebhookRoutes: Sendable {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let path = "/v1/webhooks/\(visit.segment("id"))"
-        let (webhook, etag) = try await visit.getVersion(path)
+        let answer = try await visit.carry(APICall("GET", path)).accepted()
         let query = ["cursor", "state", "topic"].map { (name: $0, value: visit.query[$0]) }
         let log = try await visit.get(ConsolePath.link(path + "/deliveries", query + [("limit", "25")]))
-        return .page(WebhookDetail(webhook, etag: etag, log, visit))
+        return .page(WebhookDetail(try answer.json(), etag: answer.etag, log, visit))
     }
 
     private func delivery(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -83,9 +83,9 @@ struct WebhookRoutes: Sendable {
     }
 
     private func test(_ submission: Submission) async throws -> PageRoute.Answer {
-        _ = try await submission.call(APICall("POST", Self.path(submission) + "/test")).accepted()
-        return .done(
-            ConsolePath.webhook(submission.visit.segment("id")), notice: "A message webhook.test is on its way.")
+        try await submission.done(
+            APICall("POST", Self.path(submission) + "/test"), at: ConsolePath.webhook(submission.visit.segment("id")),
+            "A message webhook.test is on its way.")
     }
 
     private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -94,11 +94,10 @@ struct WebhookRoutes: Sendable {
     }
 
     private func replay(_ submission: Submission) async throws -> PageRoute.Answer {
-        let path = "\(Self.path(submission))/deliveries/\(submission.visit.segment("delivery"))"
-        _ = try await submission.call(APICall("POST", path + "/replay")).accepted()
-        return .done(
-            ConsolePath.webhookDelivery(submission.visit.segment("delivery"), of: submission.visit.segment("id")),
-            notice: "It is posted again, with a whole round of tries.")
+        let (id, delivery) = (submission.visit.segment("id"), submission.visit.segment("delivery"))
+        return try await submission.done(
+            APICall("POST", "\(Self.path(submission))/deliveries/\(delivery)/replay"),
+            at: ConsolePath.webhookDelivery(delivery, of: id), "It is posted again, with a whole round of tries.")
     }
 
     private static func path(_ submission: Submission) -> String { "/v1/webhooks/\(submission.visit.segment("id"))" }
@@ -117,7 +116,7 @@ struct WebhookRoutes: Sendable {
 
     private static func secret(_ made: JSONValue, _ title: String) -> IssuedSecret {
         IssuedSecret(
-            title, secret: made.text("secret"),
+            title: title, secret: made.text("secret"),
             use: "The receiver checks each message's signature with it (docs/webhooks.md).",
             href: ConsolePath.webhook(made.text("id")))
     }

@@ -31,6 +31,11 @@ enum Advice {
         return known(reason)
     }
 
+    /// Why a channel is as it is, and what to do about it.
+    static func pieces(_ reason: String?, isActive: Bool) -> [Piece] {
+        [.quoted(reason ?? ""), .line(isActive ? "" : channel(reason: reason) ?? "")]
+    }
+
     private static func known(_ reason: String?) -> String? {
         guard let reason = reason.map(APNsReason.init), let status = reason.status else { return nil }
         switch reason {

@@ -13,13 +13,16 @@ struct Attention: Sendable {
 
     /// What one app and environment needs.
     static func list(_ quota: Quota) -> [Attention] {
-        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
+        let app = quota.place
         var list: [Attention] = []
         func add(_ level: Quota.Level, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
             list.append(
                 Attention(
                     level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", text: text,
                     href: href, remedies: remedies))
+        }
+        func channels(_ name: String, _ value: String) -> String {
+            ConsolePath.link(ConsolePath.channels(app), [(name, value)])
         }
         switch quota.reconciliationAlarm {
         case .capabilityOff:
@@ -37,7 +40,7 @@ struct Attention: Sendable {
                 .warning,
                 "Apple did not answer a creation, and its list has channels that somebody else may have made as well. "
                     + "None was taken. Look at the unmanaged ones: adopt or delete them.",
-                ConsolePath.link(ConsolePath.channels(app), [("managed", "false")]),
+                channels("managed", "false"),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break
         }
@@ -64,39 +67,27 @@ struct Attention: Sendable {
                 "At \(Moment(exceedsAt).text) the declared events need more than the "
                     + "\(Wording.count(quota.limit, "channel")) of the limit. Raise it, or open channels later.")
         }
-        list += remainder(quota, app)
-        return list.filter { $0.level == Quota.Level.critical.rawValue }
-            + list.filter { $0.level != Quota.Level.critical.rawValue }
-    }
-
-    /// What differs between the ledger and Apple.
-    private static func remainder(_ quota: Quota, _ app: AppEnvironment) -> [Attention] {
-        let subject = "\(app.bundleID), \(app.environment.rawValue)"
-        var list: [Attention] = []
-        func add(_ text: String, _ filter: (name: String, value: String?), _ remedies: [Command]) {
-            list.append(
-                Attention(
-                    level: Quota.Level.warning.rawValue, subject: subject, text: text,
-                    href: ConsolePath.link(ConsolePath.channels(app), [filter]), remedies: remedies))
-        }
         let failed = quota.byState[.failed, default: 0]
         if failed > 0 {
             add(
-                "\(Wording.count(failed, "channel")) could not be created; the list says why.",
-                ("state", Channel.State.failed.rawValue), [.doctor(app.bundleID)])
+                .warning, "\(Wording.count(failed, "channel")) could not be created; the list says why.",
+                channels("state", Channel.State.failed.rawValue), [.doctor(app.bundleID)])
         }
         if quota.missing > 0 {
             add(
+                .warning,
                 "\(Wording.count(quota.missing, "channel")) of the ledger \(quota.missing == 1 ? "is" : "are") missing at "
                     + "Apple; live events get others by themselves.",
-                ("state", Channel.State.missing.rawValue), [.reconcile(app, .look)])
+                channels("state", Channel.State.missing.rawValue), [.reconcile(app, .look)])
         }
         if quota.unmanaged > 0 {
             add(
+                .warning,
                 "Apple has \(Wording.count(quota.unmanaged, "channel")) that nobody here made, or nobody remembers. They "
                     + "take places: adopt them or delete them.",
-                ("managed", "false"), [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
+                channels("managed", "false"), [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         }
-        return list
+        return list.filter { $0.level == Quota.Level.critical.rawValue }
+            + list.filter { $0.level != Quota.Level.critical.rawValue }
     }
 }

@@ -20,47 +20,8 @@ struct Command: Sendable, Equatable {
         Command("Check keys, capability and the way to Apple", ["doctor", "--app", bundleID.rawValue])
     }
 
-    static func putEvent() -> Command {
-        Command(
-            "Declare an event",
-            [
-                "event", "put", "KEY", "--name", "NAME", "--audience", "com.example.App:production:noMessageStored",
-            ])
-    }
-
-    /// What of a reconciliation shall be done; none of it: look only.
-    enum Reconciling: String, Sendable, CaseIterable {
-        case look = ""
-        case apply = "--apply"
-        case adopt = "--adopt"
-        case deleteUnmanaged = "--delete-unmanaged"
-        case recreate = "--recreate"
-
-        fileprivate var what: String {
-            switch self {
-            case .look: "Compare with Apple's list, changing nothing"
-            case .apply: "Replace what Apple lost"
-            case .adopt: "Take over what others made"
-            case .deleteUnmanaged: "Delete what others made, past its grace, within the budget"
-            case .recreate: "Take the loss for true: every live event gets a new channel"
-            }
-        }
-
-        fileprivate var flags: [String] {
-            switch self {
-            case .look: []
-            case .apply: [rawValue]
-            case .adopt, .deleteUnmanaged, .recreate: [Self.apply.rawValue, rawValue]
-            }
-        }
-    }
-
     static func reconcile(_ app: AppEnvironment, _ doing: Reconciling) -> Command {
-        Command(doing.what, ["reconcile"] + words(app) + doing.flags)
-    }
-
-    private static func words(_ app: AppEnvironment) -> [String] {
-        [app.bundleID.rawValue, app.environment.rawValue]
+        Command(doing.label, ["reconcile", app.bundleID.rawValue, app.environment.rawValue] + doing.flags)
     }
 
     /// A word as a shell takes it. Text with control characters is not for pasting: a person fills it in.

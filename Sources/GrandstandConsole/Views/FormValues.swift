@@ -4,17 +4,6 @@ internal import Grandstand
 // What forms say, as the API's bodies want it.
 
 extension FormFields {
-    /// A time as the API reads it: a day means its beginning in UTC, a `datetime-local` field's is UTC, too. Text of any
-    /// other form goes as it is, for the API to refuse.
-    func timeText(_ name: String) -> String? {
-        guard let text = self[name] else { return nil }
-        switch text.utf8.count {
-        case 10: return text + "T00:00:00Z"
-        case 16: return text + ":00Z"
-        default: return text
-        }
-    }
-
     /// How long an old secret goes on beside the new one.
     ///
     /// - Throws: `invalid-request`.
@@ -57,4 +46,10 @@ extension JSONValue {
     }
 
     func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }
+
+    /// Whose things a key or webhook reaches.
+    var apps: String {
+        let bound = texts("bundleIds")
+        return bound.isEmpty ? "all" : bound.joined(separator: ", ")
+    }
 }

@@ -15,15 +15,3 @@ struct Pager: Sendable {
         isNeeded = start != nil || onward != nil
     }
 }
-
-/// One entry of a select box.
-struct Choice: Sendable {
-    let value: String
-    let isChosen: Bool
-
-    static func all<Word: RawRepresentable<String> & CaseIterable & Equatable>(
-        _ type: Word.Type, chosen: Word?
-    ) -> [Choice] {
-        Word.allCases.map { Choice(value: $0.rawValue, isChosen: $0 == chosen) }
-    }
-}

@@ -18,18 +18,6 @@ struct QuotaPlot: Sendable {
         let iso: String?
     }
 
-    struct Row: Sendable {
-        let at: Moment
-        let taken: String
-        let kind: String
-
-        fileprivate init(_ point: Point, _ kind: String) {
-            at = Moment(point.at)
-            taken = Wording.number(point.count)
-            self.kind = kind
-        }
-    }
-
     /// Names the drawing's title.
     let id: String
     let heading: String
@@ -47,7 +35,8 @@ struct QuotaPlot: Sendable {
     let limitText: String
     let valueTicks: [Tick]
     let timeTicks: [Tick]
-    let rows: [Row]
+    /// The same in numbers.
+    let numbers: Table
 
     private static let width = 720
     private static let height = 220
@@ -59,8 +48,8 @@ struct QuotaPlot: Sendable {
     ///   - step: seconds between two of them; what is farther apart is a gap.
     ///   - span: seconds shown before `now`, and after.
     init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
-        let app = AppEnvironment(bundleID: quota.bundleID, environment: quota.environment)
-        let taken = quota.used + quota.reserved
+        let app = quota.place
+        let taken = quota.taken
         let to = now.addingTimeInterval(span)
         let past: [Point] = samples.map { (at: $0.at, count: $0.peak) } + [(at: now, count: taken)]
         let coming: [Point] =
@@ -97,12 +86,17 @@ struct QuotaPlot: Sendable {
         summary =
             "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the most to come is "
             + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text).\(exceeds)"
-        let was = Self.thinned(samples.map { (at: $0.at, count: $0.peak) }).map { Row($0, "was") }
-        let foreseen = Self.thinned(Array(coming.dropFirst())).map { Row($0, "foreseen") }
-        rows = was + [Row((at: now, count: taken), "now")] + foreseen
+        let was = Self.thinned(samples.map { (at: $0.at, count: $0.peak) }).map { (point: $0, kind: "was") }
+        let foreseen = Self.thinned(Array(coming.dropFirst())).map { (point: $0, kind: "foreseen") }
+        numbers = Table(
+            "Places taken, \(heading)", was + [(point: (at: now, count: taken), kind: "now")] + foreseen,
+            [
+                Column("Time") { [.moment($0.point.at)] }, .number("Taken") { $0.point.count },
+                Column("Which") { [.words($0.kind)] },
+            ])
     }
 
-    fileprivate typealias Point = (at: Date, count: Int)
+    private typealias Point = (at: Date, count: Int)
 
     /// What is missing stays missing: no line is drawn over it.
     private static func runs(_ points: [Point], gap: Double) -> [[Point]] {

@@ -29,34 +29,6 @@ enum ReadableJSON {
         return text
     }
 
-    /// Without white space between its parts: a form's lines and indents do not count against what Apple takes.
-    static func compact(_ value: JSONValue) -> [UInt8] {
-        var text: [UInt8] = []
-        compact(value, to: &text)
-        return text
-    }
-
-    private static func compact(_ value: JSONValue, to text: inout [UInt8]) {
-        switch value.kind {
-        case .array(let elements):
-            text.append(UInt8(ascii: "["))
-            for (place, element) in elements.enumerated() {
-                if place > 0 { text.append(UInt8(ascii: ",")) }
-                compact(element, to: &text)
-            }
-            text.append(UInt8(ascii: "]"))
-        case .object(let members):
-            text.append(UInt8(ascii: "{"))
-            for (place, member) in members.enumerated() {
-                if place > 0 { text.append(UInt8(ascii: ",")) }
-                text += "\(JSONText.quoted(member.name)):".utf8
-                compact(member.value, to: &text)
-            }
-            text.append(UInt8(ascii: "}"))
-        default: text += value.source
-        }
-    }
-
     private static func write(_ value: JSONValue, _ depth: Int, to text: inout [UInt8], upTo limit: Int) {
         guard text.count <= limit else { return }
         switch value.kind {

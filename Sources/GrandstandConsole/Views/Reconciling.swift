@@ -40,6 +40,15 @@ enum Reconciling: String, Sendable, CaseIterable {
     /// Whether nothing brings back what it does.
     var isIrreversible: Bool { self == .deleteUnmanaged || self == .recreate }
 
+    /// Of `grandstand reconcile`.
+    var flags: [String] {
+        switch self {
+        case .look: []
+        case .apply: ["--apply"]
+        case .adopt, .deleteUnmanaged, .recreate: ["--apply", "--" + rawValue]
+        }
+    }
+
     /// The body of `POST …/reconciliations`.
     var body: [UInt8] {
         var json = JSONWriter()

@@ -26,6 +26,9 @@ enum Wording {
         return order.map { "\(number(counts[$0, default: 0])) \($0)" }.joined(separator: ", ")
     }
 
+    /// `com.example.Stadium, production, de`: those that there are.
+    static func list(_ words: String?...) -> String { words.compactMap(\.self).joined(separator: ", ") }
+
     /// An event's key, and the variant of the audience that is meant.
     static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
 }

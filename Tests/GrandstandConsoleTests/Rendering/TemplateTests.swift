@@ -9,8 +9,8 @@ internal import Testing
 /// Templates and the pages made of them.
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
-        .layout, .command, .commands, .pager, .time, .token, .confirmKey, .faults, .runs, .appForm, .plot,
-        .webhookForm,
+        .layout, .command, .facts, .option, .pager, .pieces, .refusal, .table, .time, .token, .confirmKey, .runs,
+        .appForm, .plot, .webhookForm,
     ]
 
     @Test func `every page renders, whole`() throws {
@@ -45,17 +45,23 @@ struct TemplateTests {
         for page in try samples.pages() {
             Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
         }
+        // A piece is asked for each kind that it may be of; what each has is the same on every page.
+        var pieces = Piece.kinds
+        for page in try samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
         for (template, names) in given {
-            let unknown = try Self.names(of: template).subtracting(names)
+            let unknown = try Self.names(of: template).subtracting(names.union(pieces))
             #expect(unknown.isEmpty, "\(template)")
         }
     }
 
     /// The names of all stored properties of `value` and of what is in it.
-    private static func collect(_ value: Any, into names: inout Set<String>) {
+    ///
+    /// - Parameter only: within values of this type; `nil`: everywhere.
+    private static func collect(_ value: Any, into names: inout Set<String>, only: Any.Type? = nil) {
+        let isWanted = only == nil || type(of: value) == only
         for child in Mirror(reflecting: value).children {
-            if let label = child.label { names.insert(label) }
-            collect(child.value, into: &names)
+            if let label = child.label, isWanted { names.insert(label) }
+            collect(child.value, into: &names, only: isWanted ? nil : only)
         }
     }
 

@@ -140,7 +140,7 @@ extension Samples {
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
         let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
-        let fault = MessageForm.Fault(field: text, detail: text)
+        let fault = APIProblem.Fault(pointer: text, detail: text)
         var variants = event()
         variants.specification.audiences[0].id.variant = try variant("de")
         var draft = EventForm()
@@ -153,7 +153,7 @@ extension Samples {
             Composer(variants, end, faults: [fault], refusal: refusal, preview: try PreviewReading(answered)),
             Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now)),
             Question(
-                text, [text], facts: [.init(name: text, value: text)], choices: [.init("Do it")], irreversible: true,
+                text, [text], facts: [Fact(text, .quoted(text))], choices: [.init("Do it")], irreversible: true,
                 action: "/console/x", back: (text, "/console")),
             Season(season, from: Self.now, tenure: ChannelTenure(), now: Self.now),
             CalendarPage(

@@ -12,9 +12,9 @@ extension Samples {
         let alarmed = try ReconciliationReading(try report(alarm: .capabilityOff, found: 201))
         return [
             SignIn(returningTo: "/console/events?state=live", fault: text),
-            ProblemPage(Problem(.forbidden, text), requestID: "1a2b"),
+            ProblemPage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
             RefusedForm(
-                FormFault(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
+                APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
                 ActionRoute("/test", .admin, irreversible: true) { _ in throw Unasked() },
                 FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
                 path: "/console/test", back: "/console"),
@@ -24,7 +24,7 @@ extension Samples {
                 visit("/console/events", query: "cursor=x")),
             try match(),
             AppList(
-                [AppRow(registered(), keyFiles: [.development: .ok])], nextCursor: "next", visit("/console/apps")),
+                [(registered(), [.development: .ok])], nextCursor: "next", visit("/console/apps")),
             AppDetail(
                 registered(), keyFiles: [.production: .unreadable],
                 quirks: [
@@ -50,7 +50,7 @@ extension Samples {
                 try JSONValue(parsing: Array(#"{"items": [\#(keyJSON)], "nextCursor": "n"}"#.utf8)),
                 visit("/console/keys")),
             KeyDetail(try JSONValue(parsing: Array(keyJSON.utf8)), visit("/console/keys/1")),
-            IssuedSecret(text, secret: text, use: text, href: "/console/keys/1"),
+            IssuedSecret(title: text, secret: text, use: text, href: "/console/keys/1"),
             WebhookList(
                 try JSONValue(parsing: Array(#"{"items": [\#(webhook)], "nextCursor": "n"}"#.utf8)),
                 visit("/console/webhooks")),

@@ -31,7 +31,7 @@ struct QuotaPlotTests {
         #expect(plot.history.map { Self.points($0).count } == [2, 1, 2])
         // The last run ends now, with what is taken now.
         #expect(Self.points(plot.history[2]).last?.first == plot.nowX)
-        #expect(plot.rows.map(\.kind).filter { $0 == "was" }.count == 4)
+        #expect(plot.numbers.texts("Which").filter { $0 == "was" }.count == 4)
     }
 
     @Test func `what is foreseen holds until it changes, and to the end`() throws {

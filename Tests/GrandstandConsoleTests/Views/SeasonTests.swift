@@ -56,8 +56,9 @@ struct SeasonTests {
 
     @Test func `a sync's answer is read as it came`() throws {
         let changes = try CalendarChanges(try Samples().changed)
-        #expect(changes.change.rows.map(\.change) == ["name: null → Derby"])
-        #expect(changes.forecast.first?.before == "1" && changes.forecast.first?.after == "2")
+        #expect(changes.events.map(\.caption) == ["Created: 1", "Changed: 1", "Cancelled: 1"])
+        #expect(changes.events[1].texts("Change") == ["name: null → Derby"])
+        #expect(changes.forecast.texts("Before") == ["1"] && changes.forecast.texts("After") == ["2"])
         #expect(
             changes.summary == "1 created, 1 changed, 1 cancelled, 3 as they were; 1 entry could not be read.")
         #expect(try CalendarChanges(APIAnswer(status: 200, body: Array("{}".utf8))).isNothing)

@@ -14,21 +14,19 @@ struct Composer: ConsolePage {
     let sendAtLocal: String
     let staleLocal: String
     let dismissalLocal: String
-    let audienceChoices: [AudienceChoice]
-    let priorities: [PriorityChoice]
+    let audienceChoices: [Choice]
+    let priorities: [Choice]
     let variants: String?
     /// Bytes that Apple takes of a whole message.
     let maximumBytes: Int
     let hasTokens: Bool
-    let faults: [MessageForm.Fault]
-    /// What the API said of it when it was to be sent or previewed.
-    let refusal: String?
+    let refusal: Refusal?
     let preview: PreviewReading?
     /// The words before an end can be sent; with a preview.
     let question: String?
 
     init(
-        _ event: Event, _ message: MessageForm, faults: [MessageForm.Fault] = [], refusal: APIProblem? = nil,
+        _ event: Event, _ message: MessageForm, faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil,
         preview: PreviewReading? = nil
     ) {
         let specification = event.specification
@@ -42,16 +40,15 @@ struct Composer: ConsolePage {
         sendAtLocal = FormTime.local(message.sendAt)
         staleLocal = FormTime.local(message.staleDate)
         dismissalLocal = FormTime.local(message.dismissalDate)
-        audienceChoices = specification.audiences.prefix(200).map { AudienceChoice($0, chosen: message.audiences) }
-        priorities = PriorityChoice.all(chosen: message.priority)
+        audienceChoices = specification.audiences.prefix(200).map {
+            AudienceChoice.choice($0, chosen: message.audiences)
+        }
+        priorities = Choice.priorities(chosen: message.priority)
         let names = Set(specification.audiences.compactMap(\.variant)).sorted().map(\.rawValue)
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         hasTokens = specification.audiences.contains { $0.delivery == .tokens }
         maximumBytes = hasTokens ? APNsLimits.devicePayload : APNsLimits.broadcastPayload
-        self.faults =
-            faults
-            + (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
-        self.refusal = refusal?.detail
+        self.refusal = Refusal(refusal, faults, nothing: "Nothing was sent.")
         self.preview = preview
         question = preview != nil && message.isEnd ? Self.question(specification, message) : nil
     }
@@ -64,19 +61,5 @@ struct Composer: ConsolePage {
         return
             "This ends \(event.name) for \(audiences). Activities that get it are over, and Apple lets nobody bring them "
             + "back; what waits is not sent any more. Is it really over?"
-    }
-}
-
-/// One entry of the select box for priorities.
-struct PriorityChoice: Sendable {
-    let value: String
-    let label: String
-    let isChosen: Bool
-
-    static func all(chosen: String) -> [PriorityChoice] {
-        [
-            ("", "as the message needs it"), ("10", "10: at once"), ("5", "5: as power allows"),
-            ("1", "1: power before all else"),
-        ].map { PriorityChoice(value: $0.0, label: $0.1, isChosen: $0.0 == chosen) }
     }
 }

@@ -10,18 +10,10 @@ struct EventDetail: ConsolePage {
     var refresh: Int? { refreshSeconds }
     let liveKey: EventKey?
     var liveEvent: EventKey? { liveKey }
-    let key: String
-    let state: String
-    let kind: String?
-    let startsAt: Moment?
-    let endsAt: Moment?
-    let channelsOpenAt: Moment?
-    let updatedAt: Moment
+    let facts: [Fact]
     let cards: [ScoreCard]
-    let audiences: [AudienceRow]
-    /// How many of the audiences are left out; `nil`: none.
-    let audiencesLeftOut: String?
-    let starts: [StartLine]
+    let audiences: Table
+    let starts: Table
     /// What waits for its time, the next one first.
     let coming: [TimelineEntry]
     let comingLeftOut: String?
@@ -42,8 +34,6 @@ struct EventDetail: ConsolePage {
         var previews: [BundleID: AppPreview] = [:]
     }
 
-    private static let shownAudiences = 100
-
     init(_ contents: Contents, _ visit: Visit) {
         let event = contents.event
         let specification = event.specification
@@ -51,18 +41,16 @@ struct EventDetail: ConsolePage {
         // An older page does not change any more.
         refreshSeconds = visit.isAtStart ? (event.state.isOver ? 30 : 5) : nil
         liveKey = visit.isAtStart ? specification.key : nil
-        key = specification.key.rawValue
-        state = event.state.rawValue
-        kind = specification.kind
-        startsAt = specification.startsAt.map { Moment($0) }
-        endsAt = specification.endsAt.map { Moment($0) }
-        channelsOpenAt = specification.opensAt.map { Moment($0) }
-        updatedAt = Moment(event.updatedAt)
+        facts =
+            [
+                Fact("Key", .code(specification.key.rawValue)), Fact("State", .state(event.state.rawValue)),
+                Fact("Kind", .quoted(specification.kind ?? "")), Fact("Starts", .moment(specification.startsAt)),
+                Fact("Ends", .moment(specification.endsAt)), Fact("Channels open", .moment(specification.opensAt)),
+                Fact("Changed", .moment(event.updatedAt)),
+            ].said
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
-        audiences = zip(specification.audiences, event.channels).prefix(Self.shownAudiences).map { AudienceRow($0, $1) }
-        let rest = specification.audiences.count - audiences.count
-        audiencesLeftOut = rest > 0 ? "\(Wording.number(rest)) more are not shown here; the API has them all." : nil
-        starts = contents.starts.map(StartLine.init)
+        audiences = Self.audiences(event)
+        starts = Self.starts(contents.starts)
         coming = contents.scheduled.items.map { TimelineEntry($0, of: specification.key, contents.previews) }
         comingLeftOut =
             contents.scheduled.nextCursor == nil ? nil : "More wait than are shown here; the API lists them all."
@@ -70,6 +58,55 @@ struct EventDetail: ConsolePage {
         pager = Pager(visit, nextCursor: contents.page.nextCursor)
         doing = EventActions(event, starts: contents.starts)
     }
+
+    /// Each audience, and its channel.
+    private static func audiences(_ event: Event) -> Table {
+        Table(
+            "Each audience and its channel", limit: 100, Array(zip(event.specification.audiences, event.channels)),
+            [
+                Column("App") { [.quoted($0.0.bundleID.rawValue)] },
+                Column("Environment") { [.words($0.0.environment.rawValue)] },
+                Column("Variant") { [.words($0.0.variant?.rawValue ?? "")] },
+                Column("Storage policy") { [.words($0.0.storagePolicy.rawValue)] },
+                Column("Channel") { [.state($0.1.state == .none ? "by token" : $0.1.state.rawValue)] },
+                Column("Apple's ID") { [.code($0.1.channelID ?? "")] },
+                Column("Why") { Advice.pieces($0.1.reason, isActive: $0.1.state == .active) },
+                Column("Next step") { [.moment($0.1.nextAttemptAt)] },
+            ])
+    }
+
+    /// What has become of the event's start in each app and environment.
+    private static func starts(_ starts: [AudienceStart]) -> Table {
+        func count(_ label: String, _ number: @escaping (StartReport.Counts) -> Int) -> Column<AudienceStart> {
+            .number(label) { number($0.report.counts) }
+        }
+        return Table(
+            "Activities that a push starts; “accepted” is what Apple said, “confirmed” what phones said", limit: .max,
+            starts,
+            [
+                Column("Audience") { [.quoted($0.audience.words)] },
+                Column("State") { [.state($0.report.state.rawValue)] }, count("Followers") { $0.followers },
+                count("Accepted") { $0.accepted }, count("Confirmed") { $0.confirmed },
+                count("Rejected") { $0.rejected }, count("Unknown") { $0.unknown }, count("To go") { $0.pending },
+                Column("None for") { [.words(Self.ineligible($0.report.counts))] },
+                Column("Reasons") { start in
+                    let reasons = start.report.byReason.sorted { $0.key < $1.key }
+                    return [.words(reasons.map { "\(Wording.number($0.value)) \($0.key)" }.joined(separator: ", "))]
+                }, Column("Began") { [.moment($0.report.startedAt)] },
+            ])
+    }
+
+    /// Who follows and gets none, and why.
+    private static func ineligible(_ counts: StartReport.Counts) -> String {
+        StartForm.Ineligible.allCases.compactMap { why in
+            counts.ineligible[why].flatMap { $0 > 0 ? "\(Wording.number($0)) \(why.rawValue)" : nil }
+        }.joined(separator: ", ")
+    }
+}
+
+extension Audience {
+    /// `com.example.Stadium, production, de`
+    var words: String { Wording.list(bundleID.rawValue, environment.rawValue, variant?.rawValue) }
 }
 
 /// What an organiser may do with the event as it stands; `nil`: not now.
@@ -102,30 +139,5 @@ struct EventActions: Sendable {
         moveVersion = String(event.version)
         startsAtLocal = FormTime.local(specification.startsAt)
         endsAtLocal = FormTime.local(specification.endsAt)
-    }
-}
-
-/// One audience with its channel.
-struct AudienceRow: Sendable {
-    let bundleID: String
-    let environment: String
-    let variant: String
-    let storagePolicy: String
-    let state: String
-    let channelID: String
-    let reason: String
-    let advice: String?
-    let nextAttemptAt: Moment?
-
-    init(_ audience: Audience, _ channel: Audience.ChannelStatus) {
-        bundleID = audience.bundleID.rawValue
-        environment = audience.environment.rawValue
-        variant = audience.variant?.rawValue ?? ""
-        storagePolicy = audience.storagePolicy.rawValue
-        state = channel.state == .none ? "by token" : channel.state.rawValue
-        channelID = channel.channelID ?? ""
-        reason = channel.reason ?? ""
-        advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)
-        nextAttemptAt = channel.nextAttemptAt.map { Moment($0) }
     }
 }

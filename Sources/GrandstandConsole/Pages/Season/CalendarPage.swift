@@ -5,7 +5,8 @@ struct CalendarPage: ConsolePage {
     var template: TemplateName { .calendar }
     let title: String
     let seasonHref: String
-    let row: CalendarRow
+    let facts: [Fact]
+    let mayFetch: Bool
     let declaration: String
     let previewAction: String
     let applyAction: String
@@ -17,9 +18,7 @@ struct CalendarPage: ConsolePage {
     let copy: String?
     let isFetched: Bool
     let cancelsAll: Bool
-    /// What the API said of the file.
-    let calendarRefusal: String?
-    let faults: [MessageForm.Fault]
+    let refusal: Refusal?
 
     init(
         _ calendar: FixtureCalendar, changes: CalendarChanges? = nil, file: [UInt8]? = nil, cancelsAll: Bool = false,
@@ -27,7 +26,15 @@ struct CalendarPage: ConsolePage {
     ) {
         title = "Calendar \(calendar.name)"
         seasonHref = ConsolePath.season
-        row = CalendarRow(calendar)
+        let row = CalendarReading(calendar)
+        facts =
+            [
+                Fact("From", .quoted(row.origin), .words("(\(row.format))")),
+                Fact("Last sync", .moment(row.lastSyncAt), .words(row.lastSyncText)),
+                Fact("Fetched again", .moment(calendar.nextRefreshAt)),
+                Fact("Trouble", .quoted(calendar.failure ?? "")), Fact("Alarm", row.alarm),
+            ].said
+        mayFetch = calendar.declaration.url != nil
         declaration = ReadableJSON.text(calendar.declaration.source.text)
         previewAction = ConsolePath.calendar(calendar.name, "preview")
         applyAction = ConsolePath.calendar(calendar.name, "apply")
@@ -37,8 +44,7 @@ struct CalendarPage: ConsolePage {
         copy = file.map { Base64URL.text($0) }
         isFetched = changes != nil && file == nil
         self.cancelsAll = cancelsAll
-        calendarRefusal = refusal?.detail
-        faults = (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+        self.refusal = Refusal(refusal)
     }
 }
 
@@ -50,14 +56,12 @@ struct NewCalendar: ConsolePage {
     let action = ConsolePath.calendars
     let name: String
     let declaration: String
-    let calendarRefusal: String?
-    let faults: [MessageForm.Fault]
+    let refusal: Refusal?
 
     init(name: String = "", declaration: String? = nil, refusal: APIProblem? = nil) {
         self.name = name
         self.declaration = declaration ?? Self.example
-        calendarRefusal = refusal?.detail
-        faults = (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+        self.refusal = Refusal(refusal)
     }
 
     private static let example = """
@@ -84,16 +88,13 @@ struct NewEvent: ConsolePage {
     let startsAtLocal: String
     let endsAtLocal: String
     let apps: [String]
-    let eventRefusal: String?
-    let faults: [MessageForm.Fault]
+    let refusal: Refusal?
 
-    init(_ draft: EventForm, apps: [App], faults: [MessageForm.Fault] = [], refusal: APIProblem? = nil) {
+    init(_ draft: EventForm, apps: [App], faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil) {
         self.draft = draft
         startsAtLocal = FormTime.local(draft.startsAt)
         endsAtLocal = FormTime.local(draft.endsAt)
         self.apps = apps.map(\.bundleID.rawValue)
-        eventRefusal = refusal?.detail
-        self.faults =
-            faults + (refusal?.faults ?? []).map { MessageForm.Fault(field: $0.pointer, detail: $0.detail) }
+        self.refusal = Refusal(refusal, faults)
     }
 }

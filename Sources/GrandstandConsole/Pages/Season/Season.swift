@@ -12,8 +12,8 @@ struct Season: ConsolePage {
     let laterHref: String
     let fromDate: String
     let overdue: [SeasonEvent]
-    let forecasts: [SeasonForecast]
-    let calendars: [CalendarRow]
+    let forecasts: Table
+    let calendars: Table
     let newEventHref: String
     let newCalendarHref: String
     let calendarsLeftOut: String?
@@ -33,9 +33,7 @@ struct Season: ConsolePage {
     }
 
     init(_ contents: Contents, from first: Date, tenure: ChannelTenure, now: Date) {
-        let capacities = Dictionary(
-            contents.quotas.map { (AppEnvironment(bundleID: $0.bundleID, environment: $0.environment), $0.capacity) }
-        ) { one, _ in one }
+        let capacities = Dictionary(contents.quotas.map { ($0.place, $0.capacity) }) { one, _ in one }
         days = SeasonDays(
             contents.events, first: first, count: Self.length, capacities: capacities, tenure: tenure, now: now
         ).days.filter { !$0.events.isEmpty || $0.isToday || !$0.places.isEmpty }
@@ -47,8 +45,8 @@ struct Season: ConsolePage {
         laterHref = link(Self.length)
         fromDate = String(RFC3339.text(first).prefix(10))
         overdue = contents.overdue.map(SeasonEvent.init)
-        forecasts = contents.showsForecasts ? contents.quotas.map(SeasonForecast.init) : []
-        calendars = contents.calendars.items.map(CalendarRow.init)
+        forecasts = Self.forecasts(contents.showsForecasts ? contents.quotas : [])
+        calendars = Self.calendars(contents.calendars.items.map(CalendarReading.init))
         newEventHref = ConsolePath.newEvent
         newCalendarHref = ConsolePath.calendars
         calendarsLeftOut =
@@ -56,63 +54,34 @@ struct Season: ConsolePage {
         eventsLeftOut =
             contents.isCut ? "These days have more events than are counted here; the list of events has them all." : nil
     }
-}
 
-/// The places of an app: now, and the most that are foreseen.
-struct SeasonForecast: Sendable {
-    let app: String
-    let used: String
-    let capacity: String
-    let peak: String
-    let peakAt: Moment
-    let exceedsAt: Moment?
-
-    init(_ quota: Quota) {
-        app = "\(quota.bundleID), \(quota.environment.rawValue)"
-        used = Wording.number(quota.used + quota.reserved)
-        capacity = Wording.number(quota.capacity)
-        peak = Wording.number(quota.forecast.peak)
-        peakAt = Moment(quota.forecast.peakAt)
-        exceedsAt = quota.forecast.exceedsAt.map { Moment($0) }
+    /// The places of each app: now, and the most that are foreseen.
+    private static func forecasts(_ quotas: [Quota]) -> Table {
+        Table(
+            "Channels that are taken now, and the most that all declared events will take", limit: .max, quotas,
+            [
+                Column("App") { [.quoted(Wording.list($0.bundleID.rawValue, $0.environment.rawValue))] },
+                .number("Now") { $0.taken }, .number("Limit") { $0.capacity }, .number("Most") { $0.forecast.peak },
+                Column("When") { [.moment($0.forecast.peakAt)] },
+                Column("Too many") { Self.excess($0.forecast.exceedsAt.map { Moment($0) }) },
+            ])
     }
-}
 
-/// One calendar of the list.
-struct CalendarRow: Sendable {
-    let name: String
-    let href: String
-    let format: String
-    let origin: String
-    let lastSyncAt: Moment?
-    let lastSyncText: String
-    let nextRefreshAt: Moment?
-    let calendarFailure: String?
-    let calendarAlarm: String?
-    /// `nil`: it has no address to fetch it from.
-    let syncAction: String?
-
-    init(_ calendar: FixtureCalendar) {
-        name = calendar.name.rawValue
-        href = ConsolePath.calendar(calendar.name)
-        format = calendar.formatWord
-        origin = calendar.declaration.url?.origin ?? "its file is sent"
-        lastSyncAt = calendar.lastSync.map { Moment($0.at) }
-        lastSyncText =
-            calendar.lastSync.map { sync in
-                "\(Wording.number(sync.create)) created, \(Wording.number(sync.change)) changed, "
-                    + "\(Wording.number(sync.cancel)) cancelled, \(Wording.number(sync.unchanged)) as they were, "
-                    + Wording.count(sync.problems, "problem")
-            } ?? "never synced"
-        nextRefreshAt = calendar.nextRefreshAt.map { Moment($0) }
-        calendarFailure = calendar.failure
-        calendarAlarm = calendar.shrunk.map { "\($0.finding): look at its file, and sync it again." }
-        syncAction = calendar.declaration.url == nil ? nil : ConsolePath.calendar(calendar.name, "apply")
+    /// From when on there are more places needed than there are.
+    static func excess(_ moment: Moment?) -> [Piece] {
+        moment.map { [Piece.level("critical", "from"), .time($0)] } ?? [.words("never")]
     }
-}
 
-extension FixtureCalendar {
-    /// `ics` or `csv`, as it was declared.
-    var formatWord: String {
-        declaration.source["format"].flatMap { try? JSONValue(parsing: $0) }?.string ?? "ics"
+    private static func calendars(_ calendars: [CalendarReading]) -> Table {
+        Table(
+            "Files of fixtures", nothing: "There is none yet: a calendar makes a season of events out of one file.",
+            calendars,
+            [
+                Column("Calendar") { [.link($0.name, $0.href)] },
+                Column("From") { [.quoted($0.origin), .words("(\($0.format))")] },
+                Column("Last sync") { [.moment($0.lastSyncAt), .words($0.lastSyncText)] },
+                Column("Fetched again") { [.moment($0.nextRefreshAt)] },
+                Column("Trouble") { $0.alarm + [.quoted($0.failure ?? "")] }, Column("Do") { [$0.action] },
+            ])
     }
 }

@@ -95,11 +95,7 @@ struct MessageForm: Sendable, Equatable {
 
     // MARK: The API's body
 
-    /// Something that no body can be made of.
-    struct Fault: Sendable, Equatable {
-        let field: String
-        let detail: String
-    }
+    typealias Fault = APIProblem.Fault
 
     /// The body of `POST /v1/events/{key}/broadcasts`, or what stands in its way.
     func body() -> (bytes: [UInt8], faults: [Fault]) {
@@ -132,7 +128,7 @@ struct MessageForm: Sendable, Equatable {
         guard alert.isEmpty else {
             if !alertTitle.isEmpty || !alertBody.isEmpty {
                 faults.append(
-                    Fault(field: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
+                    Fault(pointer: "alert", detail: "Give title and body, or the whole alert as JSON, not both."))
             }
             return Self.json(alert, "alert", &faults)
         }
@@ -149,9 +145,10 @@ struct MessageForm: Sendable, Equatable {
     private static func json(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
         guard !text.isEmpty else { return nil }
         do throws(Problem) {
-            return ReadableJSON.compact(try JSONValue(parsing: Array(text.utf8)))
+            // A form's lines and indents do not count against what Apple takes.
+            return try JSONValue(parsing: Array(text.utf8)).compact
         } catch {
-            faults.append(Fault(field: field, detail: error.detail))
+            faults.append(Fault(pointer: field, detail: error.detail))
             return nil
         }
     }
@@ -162,7 +159,7 @@ struct MessageForm: Sendable, Equatable {
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value.kind else {
             faults.append(
                 Fault(
-                    field: field,
+                    pointer: field,
                     detail: "\(field) is \(JSONText.quoted(String(text.prefix(50)))): a number was expected."))
             return nil
         }
@@ -188,6 +185,7 @@ enum FormTime {
     static func utc(_ text: String) -> String {
         let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
         switch shape {
+        case "0000-00-00": return text + "T00:00:00Z"
         case "0000-00-00T00:00", "0000-00-00 00:00": return text.replacing(" ", with: "T") + ":00Z"
         case "0000-00-00T00:00:00", "0000-00-00 00:00:00": return text.replacing(" ", with: "T") + "Z"
         default: return text
@@ -202,20 +200,15 @@ enum FormTime {
 }
 
 /// One audience in a form.
-struct AudienceChoice: Sendable {
-    let value: String
-    let label: String
-    let isChosen: Bool
-
-    init(_ audience: Audience, chosen: [String]) {
+enum AudienceChoice {
+    static func choice(_ audience: Audience, chosen: [String]) -> Choice {
         var selector = AudienceSelector(audience.id)
         selector.isExact = true
-        value = Self.value(selector)
-        label = [audience.bundleID.rawValue, audience.environment.rawValue, audience.variant?.rawValue]
-            .compactMap(\.self).joined(separator: ", ")
+        let value = value(selector)
         // A selector without a variant may mean all of them.
-        isChosen =
-            chosen.contains(value) || chosen.contains(Self.value(of: audience.bundleID, audience.environment, nil))
+        let isChosen =
+            chosen.contains(value) || chosen.contains(self.value(of: audience.bundleID, audience.environment, nil))
+        return Choice(value, label: audience.words, isChosen: isChosen)
     }
 
     static func value(_ selector: AudienceSelector) -> String {

@@ -12,11 +12,11 @@ struct PreviewReading: Sendable {
     /// - Throws: `malformed-json`.
     init(_ answer: APIAnswer) throws(Problem) {
         let json = try answer.json()
-        goesAt = Moment(iso: json["goesAt"]?.string ?? "")
-        givesUpAt = Moment(iso: json["expiresAt"]?.string ?? "")
-        isScheduled = if case .bool(true)? = json["isScheduled"]?.kind { true } else { false }
-        audiences = (json["audiences"]?.elements ?? []).map(PreviewedAudience.init)
-        warnings = (json["warnings"]?.elements ?? []).compactMap(\.string)
+        goesAt = Moment(iso: json.text("goesAt"))
+        givesUpAt = Moment(iso: json.text("expiresAt"))
+        isScheduled = json.flag("isScheduled")
+        audiences = json.items("audiences").map(PreviewedAudience.init)
+        warnings = json.texts("warnings")
     }
 }
 
@@ -37,24 +37,18 @@ struct PreviewedAudience: Sendable {
 
     init(_ json: JSONValue) {
         name =
-            [json["bundleId"]?.string, json["environment"]?.string, json["variant"]?.string].compactMap(\.self)
-            .joined(separator: ", ") + (json["kind"]?.string == "tokens" ? " (by token)" : "")
-        size = "\(Self.number(json["bytes"])) of \(Self.number(json["limit"])) bytes"
-        priority = Self.number(json["priority"])
-        let epoch = Self.integer(json["apnsExpiration"])
+            Wording.list(json["bundleId"]?.string, json["environment"]?.string, json["variant"]?.string)
+            + (json["kind"]?.string == "tokens" ? " (by token)" : "")
+        size = "\(Wording.number(json.integer("bytes"))) of \(Wording.number(json.integer("limit"))) bytes"
+        priority = Wording.number(json.integer("priority"))
+        let epoch = json.integer("apnsExpiration")
         expiration = epoch == 0 ? "not stored" : "stored until \(Moment(epoch: epoch).text)"
         previewCompact = json["preview"]?["compact"]?.string
         previewExpanded = json["preview"]?["expanded"]?.string
         payload = json["payload"].map { ReadableJSON.text($0.bytes) } ?? ""
-        let count = json["replaces"]?.elements?.count ?? 0
+        let count = json.items("replaces").count
         replaced =
             count == 0
             ? nil : "\(Wording.count(count, "message")) that \(count == 1 ? "waits" : "wait") would not be sent."
     }
-
-    private static func integer(_ value: JSONValue?) -> Int {
-        if case .number(let text)? = value?.kind { Int(text) ?? 0 } else { 0 }
-    }
-
-    private static func number(_ value: JSONValue?) -> String { Wording.number(integer(value)) }
 }

@@ -26,8 +26,7 @@ struct ScoreCard: Sendable, Equatable {
         var seen: Set<String> = []
         var cards: [ScoreCard] = []
         for audience in event.specification.audiences where cards.count < limit {
-            let whose = [audience.bundleID.rawValue, audience.variant?.rawValue].compactMap(\.self).joined(
-                separator: ", ")
+            let whose = Wording.list(audience.bundleID.rawValue, audience.variant?.rawValue)
             guard seen.insert(whose).inserted else { continue }
             cards.append(ScoreCard(whose, audience, broadcasts, previews[audience.bundleID]))
         }

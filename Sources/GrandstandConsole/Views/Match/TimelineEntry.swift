@@ -105,8 +105,7 @@ struct DeliveryLine: Sendable {
     let apnsUniqueID: String?
 
     init(_ delivery: Delivery, of broadcast: Broadcast) {
-        audience = [delivery.bundleID.rawValue, delivery.environment.rawValue, delivery.variant?.rawValue]
-            .compactMap(\.self).joined(separator: ", ")
+        audience = Wording.list(delivery.bundleID.rawValue, delivery.environment.rawValue, delivery.variant?.rawValue)
         deliveryState = delivery.state.rawValue
         answer = Self.answer(delivery)
         answeredIn = broadcast.answerMilliseconds(of: delivery).map { "\(Wording.number($0)) ms" }

@@ -31,8 +31,8 @@ struct EventForm: Sendable, Equatable {
     }
 
     /// The body of `PUT /v1/events/{key}`, or what stands in its way.
-    func body() -> (bytes: [UInt8], faults: [MessageForm.Fault]) {
-        var faults: [MessageForm.Fault] = []
+    func body() -> (bytes: [UInt8], faults: [APIProblem.Fault]) {
+        var faults: [APIProblem.Fault] = []
         var json = JSONWriter()
         json.object { object in
             object.member("name", name)
@@ -43,7 +43,7 @@ struct EventForm: Sendable, Equatable {
                 if let hours = Double(channelsOpenBefore), hours >= 0, hours < 10_000 {
                     object.member("channelsOpenBefore", Int((hours * 3_600).rounded()))
                 } else {
-                    faults.append(.init(field: "channelsOpenBefore", detail: "A number of hours was expected."))
+                    faults.append(.init(pointer: "channelsOpenBefore", detail: "A number of hours was expected."))
                 }
             }
             let topics = topics.split { $0 == "," || $0.isWhitespace }.map(String.init)
@@ -58,7 +58,7 @@ struct EventForm: Sendable, Equatable {
         return (json.bytes, faults)
     }
 
-    private func audienceLines(_ faults: inout [MessageForm.Fault]) -> [[UInt8]] {
+    private func audienceLines(_ faults: inout [APIProblem.Fault]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for line in audiences.split(whereSeparator: \.isNewline) {
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -66,7 +66,7 @@ struct EventForm: Sendable, Equatable {
                 if !words.isEmpty {
                     faults.append(
                         .init(
-                            field: "audiences",
+                            pointer: "audiences",
                             detail:
                                 "“\(line.prefix(100))” should be an app, an environment, a storage policy and, if it "
                                 + "has one, a variant."))
@@ -85,21 +85,21 @@ struct EventForm: Sendable, Equatable {
         return lines
     }
 
-    private func further(_ faults: inout [MessageForm.Fault]) -> [(String, [UInt8])] {
+    private func further(_ faults: inout [APIProblem.Fault]) -> [(String, [UInt8])] {
         guard !more.isEmpty else { return [] }
         do throws(Problem) {
             let value = try JSONValue(parsing: Array(more.utf8))
             guard case .object(let members) = value.kind else {
-                faults.append(.init(field: "more", detail: "An object was expected, not \(value.kindName)."))
+                faults.append(.init(pointer: "more", detail: "An object was expected, not \(value.kindName)."))
                 return []
             }
             let said: Set = ["name", "kind", "startsAt", "endsAt", "channelsOpenBefore", "topics", "audiences"]
             for member in members where said.contains(member.name) {
-                faults.append(.init(field: "more", detail: "\(member.name) has a field of its own above."))
+                faults.append(.init(pointer: "more", detail: "\(member.name) has a field of its own above."))
             }
             return members.filter { !said.contains($0.name) }.map { ($0.name, $0.value.bytes) }
         } catch {
-            faults.append(.init(field: "more", detail: error.detail))
+            faults.append(.init(pointer: "more", detail: error.detail))
             return []
         }
     }

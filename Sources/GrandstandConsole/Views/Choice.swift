@@ -1,0 +1,32 @@
+/// Something that may be chosen, in a select box or by ticking it.
+struct Choice: Sendable {
+    let value: String
+    /// In place of the value, for people, or beside it.
+    let label: String
+    let isChosen: Bool
+
+    /// - Parameter label: `nil`: the value itself.
+    init(_ value: String, label: String? = nil, isChosen: Bool) {
+        self.value = value
+        self.label = label ?? value
+        self.isChosen = isChosen
+    }
+
+    static func all<Word: RawRepresentable<String> & CaseIterable & Equatable>(_ type: Word.Type, chosen: Word?)
+        -> [Choice]
+    { Word.allCases.map { Choice($0.rawValue, isChosen: $0 == chosen) } }
+
+    /// How long an old secret goes on beside the new one, in seconds.
+    static let overlaps = [
+        Choice("0", label: "not at all", isChosen: false), Choice("3600", label: "an hour", isChosen: false),
+        Choice("86400", label: "a day", isChosen: true), Choice("604800", label: "a week", isChosen: false),
+    ]
+
+    /// How urgent a message is to Apple.
+    static func priorities(chosen: String) -> [Choice] {
+        [
+            ("", "as the message needs it"), ("10", "10: at once"), ("5", "5: as power allows"),
+            ("1", "1: power before all else"),
+        ].map { Choice($0.0, label: $0.1, isChosen: $0.0 == chosen) }
+    }
+}
