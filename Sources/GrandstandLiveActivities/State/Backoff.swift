@@ -17,7 +17,8 @@ package struct Backoff: Sendable, Hashable {
         let pause = failures > 8 ? Self.longest : Double(1 << failures)
         failures += 1
         next = now + .seconds(pause * (1 - jitter / 2))
-        if let retryAfter { held = now + .seconds(retryAfter) }
+        // All phones were told the same moment, an opening above all: they come within half a minute after it.
+        if let retryAfter { held = now + .seconds(Double(retryAfter) + jitter * Double(min(retryAfter, 30))) }
     }
 
     package mutating func succeed() { self = Backoff() }
