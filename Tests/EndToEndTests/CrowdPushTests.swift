@@ -59,6 +59,30 @@ struct CrowdPushTests {
         }
     }
 
+    @Test func `a token that is reported just before a broadcast gets that once`() async throws {
+        try await Self.withCrowd { stage, app, new, old, token in
+            let late = try stage.fan("late", "17.5")
+            try await late.register(app)
+            try await stage.shows(late, #"{"home": 0}"#)
+            let lateToken = try stage.simulator.allow(activity: 1, on: late.phone)
+            // One of the crowd's shards is under way, so what joins waits.
+            let hold = stage.simulator.hold { $0.deviceToken == token }
+            var sent = [try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1}}"#)]
+            _ = try await stage.simulator.requests(1) { $0.request.deviceToken == token }
+            try await late.report(app, token: lateToken)
+            sent.append(try await stage.broadcast(#"{"event": "update", "contentState": {"home": 2}}"#))
+            hold.release()
+            try await stage.shows(late, #"{"home": 2}"#)
+            sent.append(try await stage.broadcast(#"{"event": "update", "contentState": {"home": 3}}"#))
+            try await stage.shows(late, #"{"home": 3}"#)
+            for id in sent { _ = try await stage.settled(id) }
+            let states = stage.devicePushes.filter { $0.deviceToken == lateToken }.compactMap {
+                $0.json["aps"]?["content-state"]?["home"]?.int
+            }
+            #expect(states == [2, 3])
+        }
+    }
+
     @Test func `a dismissed card gets nothing, a token that APNs knows no more is forgotten`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let gone = try stage.fan("gone", "17.5")

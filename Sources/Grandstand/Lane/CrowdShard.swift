@@ -59,10 +59,11 @@ package struct CrowdShard: PushShard, Hashable {
         for outcome in outcomes {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1
-            case .rejected(let reason):
+            // A suspect token is not gone: it may be good for another topic or environment.
+            case .rejected(let reason), .suspect(let reason):
                 progress.rejected += 1
                 reasons[reason, default: 0] += 1
-            case .gone(let reason, _), .suspect(let reason):
+            case .gone(let reason, _):
                 progress.gone += 1
                 reasons[reason, default: 0] += 1
             case .retry(_, let reason), .unknown(let reason):

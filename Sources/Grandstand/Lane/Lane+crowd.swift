@@ -73,6 +73,14 @@ extension Lane {
         giveWay(at: now)
     }
 
+    /// Whether a message that waits goes to a member of the crowd: nobody gets its content by another way as well.
+    package func reaches(_ activity: Int) -> Bool {
+        pending.contains { message in
+            guard let fanOut = message.fanOut else { return true }
+            return !fanOut.isSwept && activity > fanOut.cursor || fanOut.again.contains(activity)
+        }
+    }
+
     /// Leases the lane for members that came late, when nothing else is under way or may go.
     ///
     /// - Returns: whether it is leased.

@@ -133,7 +133,31 @@ enum CrowdJoins {
         "delete from crowd_joins where lane = \(lane) and due_at <= \(claim.at)"
     }
 
+    /// Members that are in a shard of the lane's message wait for nothing else, unless they joined with another token since
+    /// the shard was read. Called under the lane's lock. Who is reported anew at this moment joins anew: its row is left,
+    /// not waited for. Without anybody who waits on the lane no row is looked for.
+    static func reach(
+        _ members: [CrowdShard.Member], of lane: Int, on connection: PostgresConnection
+    ) async throws {
+        let waiting: Set<Int> = Set(
+            try await connection.query(
+                """
+                select activity from crowd_joins where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
+                    and exists (select from crowd_joins where lane = \(lane))
+                for update skip locked
+                """
+            ).map { try $0.decode("activity") })
+        guard !waiting.isEmpty else { return }
+        // Another statement, which sees the tokens that came with the rows that are locked now.
+        try await connection.query(joined(members.filter { waiting.contains($0.activity) }, of: lane))
+    }
+
     // MARK: Settling
+
+    /// Before `joined`, so that this sees the token of whoever joined again meanwhile.
+    static func lock(_ members: [CrowdShard.Member]) -> PostgresQuery {
+        "select from crowd_joins where activity = any(\(members.map(\.activity))) order by activity for update"
+    }
 
     /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
     /// index by lane out: a plan that was made for an empty table would read all that wait there.

@@ -50,7 +50,8 @@ struct CrowdNews {
         guard body.count <= lane.kind.bodyLimit else { return nil }
         return CrowdNews(
             broadcast: try row.decode("id"), address: try PostgresChannelStore.address(row), body: body,
-            priority: end == nil ? .powerAware : .immediate, expiresAt: min(end ?? longest, longest))
+            priority: end == nil || lane.kind == .infrequent ? .powerAware : .immediate,
+            expiresAt: min(end ?? longest, longest))
     }
 
     /// The end that an audience got; none: the clock closed its event. One that was taken back is not it, but for an

@@ -17,7 +17,9 @@ enum CrowdRows {
     }
 
     /// The members of a lane's crowd: `a` are their activities.
-    private static func crowd(_ lane: Int) -> PostgresQuery {
+    ///
+    /// - Parameter lane: an expression of `bigint`.
+    static func crowd(_ lane: PostgresQuery) -> PostgresQuery {
         """
         crowds c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd
             and a.frequent = (c.kind = 'crowd') where c.lane = \(lane)
@@ -38,11 +40,11 @@ enum CrowdRows {
         case .after(let cursor):
             let rows = try await connection.query(
                 """
-                select a.id, a.update_token from \(crowd(lane)) and a.id > \(cursor) order by a.id limit \(size)
+                select a.id, a.update_token from \(crowd("\(lane)")) and a.id > \(cursor) order by a.id limit \(size)
                 """)
             let total: Int? =
                 cursor == 0
-                ? try await connection.query("select count(*) as n from \(crowd(lane))").first?.decode("n") : nil
+                ? try await connection.query("select count(*) as n from \(crowd("\(lane)"))").first?.decode("n") : nil
             let last: Int? = try rows.last?.decode("id")
             return Shard(
                 members: try rows.compactMap(member), cursor: last ?? cursor, isLast: rows.count < size, total: total)

@@ -47,7 +47,13 @@ extension PostgresCrowdStore {
             return nil
         }
         guard lane.lease(for: claim) else { return nil }
-        let members = try await CrowdJoins.members(of: lane.id, claim, size: size, on: connection)
+        let due = try await CrowdJoins.members(of: lane.id, claim, size: size, on: connection)
+        // Their shard of a message that waits, for the lane's interval say, is what they joined for.
+        let reached = due.filter { lane.reaches($0.activity) }
+        if !reached.isEmpty {
+            try await connection.query(CrowdJoins.postponed(reached, of: lane.id, now: claim.at))
+        }
+        let members = due.filter { !lane.reaches($0.activity) }
         guard !members.isEmpty else {
             lane.release(by: claim.replica, at: claim.at)
             return nil

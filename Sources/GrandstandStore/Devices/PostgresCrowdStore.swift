@@ -79,6 +79,7 @@ package struct PostgresCrowdStore: CrowdStore {
                     FanOut.Progress(cursor: crowd.cursor, isSwept: crowd.isLast), of: delivery,
                     number: message.attempts, by: claim.replica, again: claim.at, at: claim.at)
             } else {
+                try await CrowdJoins.reach(crowd.members, of: lanes[index].id, on: connection)
                 crowds[lanes[index].id] = crowd
                 outgoing.add(message, of: lanes[index])
             }
@@ -141,6 +142,7 @@ package struct PostgresCrowdStore: CrowdStore {
             try await settle(
                 care,
                 [
+                    CrowdJoins.lock(outcomes.map(\.member)),
                     CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
                     CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
                 ], of: shard, now: now)

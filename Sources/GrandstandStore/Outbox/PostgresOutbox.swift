@@ -135,6 +135,8 @@ package struct PostgresOutbox: Outbox {
             select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
                 d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out,
+                case when l.kind in ('crowd', 'infrequent') and d.settled_at is null and d.fan_out is null
+                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
                 case when d.state = 'superseded' then \(Self.successor) end as superseded_by
             from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
@@ -175,7 +177,8 @@ package struct PostgresOutbox: Outbox {
     private static func delivery(_ row: PostgresRow) throws -> Delivery {
         let state: Delivery.State = try row.word("state")
         let isCrowd = try row.word("kind", as: Lane.Kind.self).isCrowd
-        let fanOut = try FanOutText.fanOut(row) ?? FanOut()
+        // A message that has not begun, for it waits for its lane's interval, has its crowd before it.
+        let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
         var delivery = Delivery(
             counts: isCrowd ? Delivery.Counts(fanOut, isSettled: state.isSettled) : nil,
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),

@@ -88,14 +88,15 @@ struct CrowdTests {
             #expect(try await world.inCrowd() == 2)
             var tokens = try await world.tokens(of: accepted)
             #expect(tokens.state == .queued)
-            #expect(tokens.counts.map { [$0.accepted, $0.gone, $0.pending] } == [1, 2, 1])
+            #expect(tokens.counts.map { [$0.accepted, $0.rejected, $0.gone, $0.pending] } == [1, 1, 1, 1])
             world.stores.clock.advance(by: 60)
             let again = try #require(try await world.claim().first)
             #expect(again.members.map(\.token.hex) == ["aa03"])
             try await world.settle(again)
             tokens = try await world.tokens(of: accepted)
             #expect(tokens.state == .accepted)
-            #expect(tokens.counts.map { [$0.total, $0.accepted, $0.gone, $0.pending] } == [4, 2, 2, 0])
+            #expect(
+                tokens.counts.map { [$0.total, $0.accepted, $0.rejected, $0.gone, $0.pending] } == [4, 2, 1, 1, 0])
         }
     }
 
@@ -149,7 +150,9 @@ struct CrowdTests {
             let shards = try await world.claim()
             #expect(shards.flatMap(\.members).map(\.token.hex) == ["aa01"])
             for shard in shards { try await world.settle(shard) }
-            #expect(try await world.tokens(of: second).state == .queued)
+            let early = try await world.tokens(of: second)
+            #expect(early.state == .queued)
+            #expect(early.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 1])
             world.stores.clock.advance(by: 58)
             for shard in try await world.claim() { try await world.settle(shard) }
             #expect(try await world.tokens(of: second).state == .accepted)

@@ -275,6 +275,19 @@ struct LaneCrowdTests {
         #expect(take(&lane)?.id == 1)
     }
 
+    @Test func `a message that waits reaches who is beyond its cursor, or is to be tried again`() throws {
+        var lane = try lane()
+        #expect(!lane.reaches(50))
+        lane.accept(message(1), at: sceneTime)
+        #expect(lane.reaches(50))
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 40, isSwept: false, again: [3], accepted: 20))
+        #expect([3, 4, 50].map(lane.reaches) == [true, false, true])
+        #expect(take(&lane) != nil)
+        settle(&lane, swept(to: 60, isSwept: true, accepted: 5))
+        #expect([3, 50, 70].map(lane.reaches) == [true, false, false])
+    }
+
     @Test func `so many wait to be tried again at most`() {
         var fanOut = FanOut()
         fanOut.advance(by: .init(cursor: 5_000, isSwept: false, again: Array(1...FanOut.mostWaiting)))
