@@ -62,7 +62,7 @@ struct WithdrawalTests {
                 ], replica: stores.replica, now: stores.now)
             #expect(try await stores.state(of: update) == .superseded)
             #expect(try await stores.outbox.cancel(end.id, now: stores.now) == true)
-            #expect(try await stores.events.event(key, now: stores.now)?.endedAt == nil)
+            #expect(try await stores.events.event(key, now: stores.now)?.state == .live)
             // Another message by now: the end's timestamp was higher.
             let again = try await stores.sendOne()
             #expect(again.id == tried.id && again.message.requestID != tried.message.requestID)
