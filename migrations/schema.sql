@@ -796,6 +796,7 @@ CREATE TABLE public.deliveries (
     plain_priority smallint,
     fan_out json,
     is_start boolean DEFAULT false NOT NULL,
+    refusals integer DEFAULT 0 NOT NULL,
     CONSTRAINT deliveries_check CHECK (((state = ANY (ARRAY['waiting'::public.delivery_state, 'queued'::public.delivery_state, 'sending'::public.delivery_state])) = (settled_at IS NULL))),
     CONSTRAINT deliveries_plain_priority_check CHECK ((plain_priority = ANY (ARRAY[1, 5, 10]))),
     CONSTRAINT deliveries_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
