@@ -9,6 +9,10 @@ package enum WriteCondition: Sendable, Hashable {
     /// `If-Match` with the tags of versions: one of them is there.
     case versions(Set<Int>)
 
+    /// The problem of `absent` where there is a version.
+    package static let taken = Problem(
+        .versionMismatch, "There is one already, and If-None-Match: * asks for none.")
+
     /// - Parameter version: the present version; `nil`: there is none.
     /// - Throws: `version-mismatch`.
     package func check(_ version: Int?) throws(Problem) {
@@ -17,7 +21,7 @@ package enum WriteCondition: Sendable, Hashable {
         case .absent where version == nil: return
         case .present where version != nil: return
         case .versions(let wanted) where version.map(wanted.contains) ?? false: return
-        case .absent: throw Problem(.versionMismatch, "There is one already, and If-None-Match: * asks for none.")
+        case .absent: throw Self.taken
         case .present, .versions:
             throw Problem(
                 .versionMismatch,

@@ -91,7 +91,7 @@ package struct APIProblem: Error, Sendable, Hashable {
     /// - Returns: `nil` for an error that is nobody's fault.
     init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
         switch error {
-        case let refused as APIProblem: self = refused
+        case let refused as APIProblem: self = refused.inWords
         case let problem as Problem where problem.kind != .internalError:
             self.init(
                 status: statuses(problem.kind).code,
@@ -100,6 +100,21 @@ package struct APIProblem: Error, Sendable, Hashable {
                 retryAfter: problem.retryAfter)
         default: return nil
         }
+    }
+
+    /// A condition that did not hold (412), without the headers of which the API speaks.
+    var inWords: APIProblem {
+        guard status == 412 else { return self }
+        return detail == WriteCondition.taken.detail
+            ? APIProblem(
+                status: status, title: "There is one already",
+                detail:
+                    "There is one of this name already. Choose another name, or change the one there is on its page.")
+            : APIProblem(
+                status: status, title: "It was changed meanwhile",
+                detail:
+                    "It was changed or deleted since its page was made, so nothing was sent. Its page, opened again, "
+                    + "shows what is there now.")
     }
 
     /// Reads a body of `application/problem+json`; what is not there is empty.

@@ -8,7 +8,8 @@ extension PageResponder {
     func act(_ route: ActionRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         let back = Self.back(request)
         guard FormOrigin.isOurs(request) else {
-            return refusal(Self.foreign, nil, nil, request, context)
+            let foreign = Self.foreign("Nothing was sent. Open the console and use the form there.")
+            return refusal(foreign, nil, nil, request, context)
         }
         guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
             let problem = Problem(.unauthenticated, "There is no session.")
@@ -116,9 +117,12 @@ extension PageResponder {
         return ConsolePath.returning(to: String(referrer[slash...]))
     }
 
-    static let foreign = Problem(
-        .forbidden,
-        "This form was not sent from a page of this server. Nothing was sent. Open the console and use the form there.")
+    /// The refusal of another site's form: no key is at fault.
+    static func foreign(_ advice: String) -> APIProblem {
+        APIProblem(
+            status: 403, title: "This form is not of this server",
+            detail: "It was not sent from a page of this server. \(advice)")
+    }
 }
 
 extension APIKey {

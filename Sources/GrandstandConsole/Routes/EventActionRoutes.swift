@@ -35,7 +35,8 @@ struct EventActionRoutes: RouteGroup {
                 "Cancel \(event.specification.name)?",
                 [
                     "The event takes no more messages, what waits is not sent, and its channels retire.",
-                    "With a last end, cards on lock screens end, too: phones keep them otherwise for up to eight hours.",
+                    "With a last end, cards on lock screens end, too: phones keep them otherwise until they are stale or "
+                        + "twelve hours old.",
                     "It can be taken back as long as its channels are there; activities that got the end are over for good.",
                 ],
                 choices: [

@@ -20,12 +20,26 @@ struct SignInRoutes: Sendable {
 
     private func signOut(_ request: Request) async throws -> Response {
         guard FormOrigin.isOurs(request) else { throw Self.foreign }
-        if let text = SessionCookie.value(SessionCookie.name, in: request) { try await responder.sessions.end(text) }
+        if let text = SessionCookie.value(SessionCookie.name, in: request) {
+            if let session = SessionSecret(text) { try await requireToken(of: session, request) }
+            try await responder.sessions.end(text)
+        }
         var response = responder.redirect(to: ConsolePath.signIn)
         for name in [SessionCookie.name, SessionCookie.noticeName, SessionCookie.formerName] {
             response.setCookie(responder.cookie.cookie(name, "", maxAge: 0, for: request))
         }
         return response
+    }
+
+    /// A token that is too old will do: a page that lay open for long has the right to sign out.
+    ///
+    /// - Throws: `APIProblem`, for a form of another session.
+    private func requireToken(of session: SessionSecret, _ request: Request) async throws {
+        let fields = try await FormBody.fields(of: request, upTo: Self.maximumBytes)
+        guard FormToken.read(fields["token"], for: session, now: responder.now()) == .foreign else { return }
+        throw APIProblem(
+            status: 403, title: "This form is of another session",
+            detail: "You are still signed in. Open the console and sign out there.")
     }
 
     private func signIn(_ request: Request, _ context: ConsoleContext) async throws -> Response {
@@ -68,6 +82,5 @@ struct SignInRoutes: Sendable {
         return key.replacedBy == nil ? nil : "The key \(key.name) was rotated. \(Sessions.rotated)"
     }
 
-    private static let foreign = Problem(
-        .forbidden, "This form was not sent from a page of this server. Open the console and sign in there.")
+    private static let foreign = PageResponder.foreign("Open the console and sign in there.")
 }

@@ -53,7 +53,11 @@ struct Attention: Sendable {
             add(.critical, Advice.tokens(refused), ConsolePath.app(app.bundleID), [.quota()])
         }
         for shrunk in quota.shrunkCalendars {
-            add(.warning, "\(shrunk.finding). Look at its file; a sync by hand takes it or cancels what vanished.")
+            add(
+                .warning,
+                "\(Wording.number(shrunk.vanished)) of \(Wording.count(shrunk.future, "event")) to come vanished from the "
+                    + "calendar \(shrunk.calendar) at \(Moment(shrunk.since).text); none was cancelled. Look at its file; "
+                    + "a sync by hand takes it or cancels what vanished.")
         }
         if quota.level != .ok {
             add(

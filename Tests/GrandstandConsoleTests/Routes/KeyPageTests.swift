@@ -142,7 +142,10 @@ struct KeyPageTests {
         #expect(twice.status == 303)
         let overtaken = try await api.world.submit("/console/apps/com.example.Stadium", fields("Arena"))
         #expect(overtaken.status == 412)
-        #expect(overtaken.body.contains("Somebody was faster.") && overtaken.body.contains(#"value="Arena""#))
+        #expect(overtaken.body.contains("It was changed meanwhile") && overtaken.body.contains(#"value="Arena""#))
+        // The same form could only be refused again.
+        #expect(!overtaken.body.contains("Send again") && overtaken.body.contains("Open the page again"))
+        #expect(!overtaken.body.contains("&quot;3&quot;"))
         #expect(api.all.filter { $0.method == "PUT" }.allSatisfy { $0.ifMatch == "\"3\"" })
     }
 

@@ -131,6 +131,7 @@ struct OrganiseRouteTests {
         #expect(page.status == 200)
         #expect(page.body.contains(#"<form method="post" action="/console/events/derby/\#(verb)""#))
         #expect(page.body.contains("over"))
+        #expect(verb != "cancel" || page.body.contains("until they are stale or twelve hours old"))
         #expect(calls.lines.isEmpty)
     }
 
@@ -146,6 +147,31 @@ struct OrganiseRouteTests {
         let wrong = try await world.submit("/console/season/declare", [("key", "a b"), ("name", "x")], as: "organise")
         #expect(wrong.status == 422 && wrong.body.contains("<code>key</code>"))
         #expect(calls.lines.count == 1)
+    }
+
+    @Test func `a name that is taken and a version that is outdated are told without headers`() async throws {
+        let calls = Calls()
+        let taken = APIProblem(status: 412, title: "The version differs", detail: WriteCondition.taken.detail)
+        let world = try Self.world(calls) { call in
+            APIAnswer(
+                status: 412,
+                problem: call.ifNoneMatch == nil
+                    ? APIProblem(status: 412, title: "The version differs", detail: "GET it again") : taken)
+        }
+        let declared = try await world.submit(
+            "/console/season/declare",
+            [("key", "final"), ("name", "Final"), ("audiences", "com.example.Stadium production noMessageStored")],
+            as: "organise")
+        let calendar = try await world.submit(
+            "/console/calendars", [("name", "league"), ("declaration", "{}")], as: "organise")
+        for page in [declared, calendar] {
+            #expect(page.status == 412 && page.body.contains("There is one of this name already."))
+            #expect(!page.body.contains("If-None-Match"))
+        }
+        let moved = try await world.submit(
+            "/console/events/derby/move", [("startsAt", ""), ("version", "7")], as: "organise")
+        #expect(moved.status == 412 && moved.body.contains("It was changed meanwhile"))
+        #expect(!moved.body.contains("GET it again") && !moved.body.contains("Send again"))
     }
 
     @Test func `a calendar's file is applied as it was looked at`() async throws {

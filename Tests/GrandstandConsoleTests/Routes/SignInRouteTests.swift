@@ -126,6 +126,7 @@ struct SignInRouteTests {
             #expect(answer.status == 403)
             #expect(answer.cookie == nil)
             #expect(answer.body.contains("Open the console and sign in there."))
+            #expect(answer.body.contains("<title>This form is not of this server"))
         }
         let own = ["Origin": "https://stadium.example"]
         #expect(try await ConsoleWorld().post("/console/sign-in", [("key", "operate")], headers: own).status == 303)

@@ -82,6 +82,8 @@ struct ActionTests {
             "/console/test/1/rename", [("name", "x"), ("token", token)], in: session, headers: headers)
         #expect(answer.status == 403)
         #expect(answer.body.contains("Nothing was sent."))
+        // No key's scope is at fault.
+        #expect(answer.body.contains("This form is not of this server") && !answer.body.contains("API key"))
         #expect(calls.all.isEmpty)
     }
 

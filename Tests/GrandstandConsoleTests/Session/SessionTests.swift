@@ -10,10 +10,23 @@ internal import Testing
 /// How long a session lasts, and what ends it.
 struct SessionTests {
     @Test func `after signing out a copy of the cookie opens nothing`() async throws {
-        let world = ConsoleWorld()
+        var world = ConsoleWorld()
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
         let session = world.session("operate")
         #expect(try await world.get("/console/nowhere", in: session).status == 404)
-        let out = try await world.post("/console/sign-out", in: session)
+        // The form in each page's head has the session's token; one that is too old leaves all the same.
+        let page = try await world.get("/console/apps", in: session).body
+        let form = try #require(page.components(separatedBy: #"action="/console/sign-out""#).last)
+        let token = form.components(separatedBy: #"name="token" value=""#).dropFirst().first?.prefix { $0 != "\"" }
+        #expect(FormToken.read(token.map(String.init), for: session, now: Samples.now) != .foreign)
+        let foreign = FormToken.text(for: world.session("operate"), now: Samples.now)
+        for form in [[], [("token", foreign)]] {
+            let refused = try await world.post("/console/sign-out", form, in: session)
+            #expect(refused.status == 403 && refused.cookie == nil)
+            #expect(refused.body.contains("This form is of another session"))
+        }
+        let old = FormToken.text(for: session, now: Samples.now.addingTimeInterval(-FormToken.lifetime - 1))
+        let out = try await world.post("/console/sign-out", [("token", old)], in: session)
         #expect(out.status == 303)
         #expect(out.cookie?.contains("Max-Age=0") == true)
         let copy = try await world.get("/console/apps", in: session)

@@ -61,7 +61,7 @@ struct NewCalendar: ConsolePage {
     init(name: String = "", declaration: String? = nil, refusal: APIProblem? = nil) {
         self.name = name
         self.declaration = declaration ?? Self.example
-        self.refusal = Refusal(refusal)
+        self.refusal = Refusal(refusal?.inWords)
     }
 
     private static let example = """
@@ -95,6 +95,6 @@ struct NewEvent: ConsolePage {
         startsAtLocal = FormTime.local(draft.startsAt)
         endsAtLocal = FormTime.local(draft.endsAt)
         self.apps = apps.map(\.bundleID.rawValue)
-        self.refusal = Refusal(refusal, faults)
+        self.refusal = Refusal(refusal?.inWords, faults)
     }
 }

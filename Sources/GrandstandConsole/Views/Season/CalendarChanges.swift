@@ -8,6 +8,8 @@ struct CalendarChanges: Sendable {
     let past: String
     /// Entries of the file that could not be read.
     let problems: Table
+    /// Problems of the whole file.
+    let remarks: [String]
     let forecast: Table
     let isNothing: Bool
     /// In a sentence, for a notice.
@@ -24,7 +26,9 @@ struct CalendarChanges: Sendable {
         ].filter { !$0.rows.isEmpty }
         unchanged = Wording.number(json.integer("unchanged"))
         past = Wording.number(json.integer("past"))
-        let unread = json.items("problems")
+        let found = json.items("problems")
+        let unread = found.filter(Self.isOfLine)
+        remarks = found.filter { !Self.isOfLine($0) }.map { $0.text("detail") }
         problems = Table(
             "These entries cannot be read; all others are taken, and the events of these stay as they are", unread,
             [
@@ -32,11 +36,16 @@ struct CalendarChanges: Sendable {
                 Column("Its name in the file") { [.quoted($0.text("uid"))] },
             ])
         forecast = Self.forecast(json["forecast"]?.items("before") ?? [], json["forecast"]?.items("after") ?? [])
-        isNothing = all.allSatisfy(\.isEmpty)
+        isNothing = all.allSatisfy(\.isEmpty) && remarks.isEmpty
         let counts = all.map { Wording.number($0.count) }
         summary =
             "\(counts[0]) created, \(counts[1]) changed, \(counts[2]) cancelled, \(unchanged) as they were"
             + (unread.isEmpty ? "." : "; \(Wording.count(unread.count, "entry", "entries")) could not be read.")
+            + remarks.map { " " + $0 }.joined()
+    }
+
+    private static func isOfLine(_ problem: JSONValue) -> Bool {
+        if case .number? = problem["line"]?.kind { true } else { false }
     }
 
     private static func table(_ what: String, _ events: [JSONValue], _ more: Column<JSONValue>...) -> Table {

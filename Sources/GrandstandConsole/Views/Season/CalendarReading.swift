@@ -31,8 +31,14 @@ struct CalendarReading: Sendable {
         nextRefreshAt = calendar.nextRefreshAt
         failure = calendar.failure
         alarm =
-            calendar.shrunk.map { [Piece.level("warning", "\($0.finding): look at its file, and sync it again.")] }
-            ?? []
+            calendar.shrunk.map { shrunk in
+                let events = Wording.count(shrunk.future, "event")
+                return [
+                    Piece.level(
+                        "warning", "\(Wording.number(shrunk.vanished)) of \(events) to come vanished from it at"),
+                    .time(Moment(shrunk.since)), .line("None was cancelled: look at its file, and sync it again."),
+                ]
+            } ?? []
         action =
             calendar.declaration.url == nil
             ? .link("Send a file", href)

@@ -78,8 +78,7 @@ struct SeasonDays: Sendable {
     ) -> ClosedRange<Date>? {
         let specification = event.specification
         guard channel.state != .deleted, channel.state != .none else { return nil }
-        // What is over and has no channel will get none.
-        if event.state.isOver, channel.state != .active, channel.state != .retiring { return nil }
+        guard event.hasOrWillHave(channel) else { return nil }
         let course = ChannelTenure.Course(
             createdAt: event.createdAt, channelsOpenAt: specification.opensAt, startsAt: specification.startsAt,
             endsAt: specification.endsAt, overAt: event.state.isOver ? event.updatedAt : nil)
@@ -95,6 +94,13 @@ struct SeasonDays: Sendable {
     }
 }
 
+extension Event {
+    /// An event that is over and has no channel gets none.
+    fileprivate func hasOrWillHave(_ channel: Audience.ChannelStatus) -> Bool {
+        !state.isOver || channel.state == .active || channel.state == .retiring
+    }
+}
+
 /// One event of a day.
 struct SeasonEvent: Sendable, Equatable {
     let key: String
@@ -104,7 +110,8 @@ struct SeasonEvent: Sendable, Equatable {
     let startsAt: Moment
     /// `2 places` of channels; tokens take none.
     let placesText: String
-    let channelsText: String
+    /// `nil`: there is no channel, and there will be none.
+    let channelsText: String?
 
     init(_ event: Event) {
         let specification = event.specification
@@ -113,8 +120,11 @@ struct SeasonEvent: Sendable, Equatable {
         name = specification.name
         state = event.state.rawValue
         startsAt = Moment(specification.startsAt ?? event.createdAt)
-        placesText = Wording.count(specification.audiences.count { $0.delivery == .channel }, "place")
-        channelsText = Wording.tally(event.channels.map(\.state.rawValue))
+        let channels = zip(specification.audiences, event.channels).filter {
+            $1.state == .deleted || event.hasOrWillHave($1)
+        }
+        placesText = Wording.count(channels.count { audience, _ in audience.delivery == .channel }, "place")
+        channelsText = channels.isEmpty ? nil : Wording.tally(channels.map(\.1.state.rawValue))
     }
 }
 
