@@ -54,6 +54,8 @@ package struct Broadcast: Sendable, Hashable {
     package var warnings: [String]
     /// Who asked for it, as the audit log names its actors; `nil`: it was accepted before that was kept.
     package var by: String?
+    /// Who withdrew it; `nil`: nobody did, or that was not kept.
+    package var withdrawnBy: String?
     /// What was asked for, with what its event's defaults added; `nil`: it was not read.
     package var request: BroadcastRequest?
 

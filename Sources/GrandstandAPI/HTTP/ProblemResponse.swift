@@ -53,7 +53,7 @@ extension APNsRefusal: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("status", status)
-            object.member("reason", reason.rawValue)
+            object.member("reason", reason.text)
             object.member("requestId", requestID)
         }
     }

@@ -6,10 +6,26 @@ package import Grandstand
 struct StartReportsView: JSONWritable {
     let reports: [(audience: Audience, report: StartReport)]
     let now: Date
+    /// Who asked for it just now.
+    private var askedBy: String?
+
+    init(reports: [(audience: Audience, report: StartReport)], now: Date) {
+        self.reports = reports
+        self.now = now
+    }
+
+    /// The same once `by` asked for it.
+    func asked(by: String?) -> Self {
+        var view = self
+        view.askedBy = by
+        return view
+    }
 
     func write(to json: inout JSONWriter) {
         json.object { object in
-            Self.write(StartReport(of: reports.map(\.report)), now, to: &object)
+            let all = StartReport(of: reports.map(\.report))
+            Self.write(all, now, to: &object)
+            object.member("by", askedBy ?? all.by)
             object.name("audiences")
             object.array(reports) { writer, entry in
                 writer.object { audience in

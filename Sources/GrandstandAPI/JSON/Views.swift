@@ -98,6 +98,7 @@ extension Event: JSONWritable {
             object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
+            if let warnings { object.member("warnings", warnings) }
         }
     }
 }
@@ -123,6 +124,7 @@ extension Broadcast: JSONWritable {
             object.member("acceptedAt", acceptedAt)
             if sendAt != nil { object.member("sendAt", sendAt) }
             object.member("by", by)
+            if let withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
             object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
             object.name("deliveries")
             object.array(deliveries) { writer, delivery in
@@ -181,6 +183,7 @@ struct PushView: JSONWritable {
             object.member("acceptedAt", push.acceptedAt)
             if push.sendAt != nil { object.member("sendAt", push.sendAt) }
             object.member("by", push.by)
+            if let withdrawnBy = push.withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
             object.name("delivery")
             if let delivery = push.deliveries.first {
                 object.object { delivery.writeProgress(to: &$0) }

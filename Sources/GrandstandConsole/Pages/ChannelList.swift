@@ -82,11 +82,14 @@ struct ChannelRow: Sendable {
     let deleteHref: String
     /// What no event holds can be deleted; what one holds only by force.
     let forceHref: String
+    /// Nothing of it is left to delete.
+    let isDeleted: Bool
 
     init(_ channel: Channel, of app: AppEnvironment) {
         verifyAction = ConsolePath.channel(channel.id, of: app, "verify")
         deleteHref = ConsolePath.channel(channel.id, of: app, "delete")
         forceHref = ConsolePath.channel(channel.id, of: app, "force-delete")
+        isDeleted = channel.state == .deleted
         id = channel.id.uuidString.lowercased()
         channelID = channel.channelID ?? ""
         storagePolicy = channel.storagePolicy.rawValue

@@ -71,7 +71,8 @@ package struct PostgresEventStore: EventStore {
                 u.environment as audience_environment, u.variant as audience_variant,
                 u.storage_policy as audience_storage_policy, u.delivery as audience_delivery,
                 u.priority as audience_priority,
-                c.id is not null as has_channel, \(PostgresChannelStore.columns)
+                c.id is not null as has_channel, coalesce(\(PostgresChannelStore.pending(lane: "u.lane")), false) as has_messages,
+                \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
                 where \(AudienceColumns.serves("c", "u"))
@@ -79,7 +80,7 @@ package struct PostgresEventStore: EventStore {
             ) c on true
             where u.event_key = any(\(keys)) order by u.event_key, u.position
             """)
-        var audiences: [String: [(Audience, Channel?)]] = [:]
+        var audiences: [String: [(Audience, Channel?, hasMessages: Bool)]] = [:]
         for row in audienceRows {
             let audience = Audience(
                 id: Audience.ID(
@@ -88,7 +89,8 @@ package struct PostgresEventStore: EventStore {
                 storagePolicy: try row.word("audience_storage_policy"),
                 delivery: try row.word("audience_delivery"), priority: try row.optionalPriority("audience_priority"))
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
-            audiences[try row.decode("audience_of"), default: []].append((audience, channel))
+            audiences[try row.decode("audience_of"), default: []].append(
+                (audience, channel, try row.decode("has_messages")))
         }
         let starts = try await starts(of: keys)
         return try rows.map { row in
@@ -105,8 +107,10 @@ package struct PostgresEventStore: EventStore {
                     audiences: shown.map(\.0), metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes,
                     topics: try row.topics(), start: starts[key.rawValue], defaults: try row.eventDefaults()),
                 state: state,
-                channels: shown.map { audience, channel in
+                channels: shown.map { audience, channel, hasMessages in
                     guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
+                    // Of what is over only a message that waits gets one still.
+                    if channel == nil, state.isOver, !hasMessages { return Audience.ChannelStatus(state: .none) }
                     // An open event gets another for one that was deleted.
                     let isGone = channel?.state == .deleted && !state.isOver
                     return Audience.ChannelStatus(

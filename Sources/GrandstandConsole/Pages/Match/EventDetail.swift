@@ -122,7 +122,8 @@ struct AudienceRow: Sendable {
         environment = audience.environment.rawValue
         variant = audience.variant?.rawValue ?? ""
         storagePolicy = audience.storagePolicy.rawValue
-        state = channel.state == .none ? "by token" : channel.state.rawValue
+        state =
+            channel.state == .none ? (audience.delivery == .tokens ? "by token" : "none made") : channel.state.rawValue
         channelID = channel.channelID ?? ""
         reason = channel.reason ?? ""
         advice = channel.state == .active ? nil : Advice.channel(reason: channel.reason)
