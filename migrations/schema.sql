@@ -684,6 +684,8 @@ CREATE TABLE public.broadcasts (
     start json,
     shown boolean DEFAULT false NOT NULL,
     by_variant json,
+    withdrawn_by text,
+    reach text[],
     CONSTRAINT broadcasts_check CHECK (((event_key IS NULL) OR (channel IS NULL))),
     CONSTRAINT broadcasts_check1 CHECK (((lane IS NULL) OR ((event_key IS NULL) AND (channel IS NULL)))),
     CONSTRAINT broadcasts_priority_check CHECK ((priority = ANY (ARRAY[1, 5, 10])))
@@ -842,7 +844,9 @@ CREATE TABLE public.event_starts (
     audiences json,
     asked_at timestamp with time zone,
     stopped_at timestamp with time zone,
-    opens_at timestamp with time zone
+    opens_at timestamp with time zone,
+    declared_by text,
+    asked_by text
 );
 
 CREATE TABLE public.events (

@@ -11,7 +11,7 @@ extension APNsClient: DeviceGateway {
             headers: [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
-                HTTP2Header(APNsHeader.priority, String(push.priority.rawValue)),
+                HTTP2Header(APNsHeader.priority, String(push.priority.ofDevicePush.rawValue)),
                 HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ],

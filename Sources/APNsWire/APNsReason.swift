@@ -3,18 +3,30 @@
 /// Reasons are open: APNs may send a new one tomorrow. `APNsReason` therefore wraps the text; known reasons are static
 /// members and rows of `table`, unknown ones are judged by status.
 package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The reason in its canonical spelling; an unknown one exactly as it came.
+    /// The reason in its canonical spelling, by which is decided and which the ledger keeps; an unknown one exactly as it
+    /// came.
     package let rawValue: String
+    /// As APNs spelled it: for people, the audit log and logs.
+    package let text: String
 
     /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; docs/apns.md C2, C12).
     package init(rawValue: String) {
         let compact = rawValue.filter { $0 != " " }
         self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
+        text = rawValue
     }
 
-    private init(canonical: String) { rawValue = canonical }
+    private init(canonical: String) {
+        rawValue = canonical
+        text = canonical
+    }
 
-    package var description: String { rawValue }
+    package var description: String { text }
+
+    /// Two spellings of a reason are the same reason.
+    package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     /// The class of a refusal, about the request, the channel or the account; it decides what to do next.
     package enum Meaning: Sendable, Hashable {

@@ -47,6 +47,13 @@ package struct Audience: Sendable, Hashable {
     package var variant: Variant? { id.variant }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
+    /// What its organiser is told when another storage policy costs it a channel that devices may follow.
+    package func warning(lost channelID: String) -> String {
+        "The channel \(channelID) of \(bundleID) in \(environment.rawValue) gets no more messages, for the storage policy is "
+            + "\(storagePolicy.rawValue) now, and whoever followed it is lost. Another takes its place; who looks the event "
+            + "up gets that."
+    }
+
     /// An audience's channel as its organiser sees it.
     package struct ChannelStatus: Sendable, Hashable {
         package enum State: String, Sendable, Hashable, CaseIterable {
@@ -58,7 +65,7 @@ package struct Audience: Sendable, Hashable {
             case retiring
             case deleted
             case failed
-            /// The audience is reached by tokens: none is made.
+            /// The audience is reached by tokens, or the event was over before it had one: none is made.
             case none
         }
 

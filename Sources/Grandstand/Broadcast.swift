@@ -54,6 +54,8 @@ package struct Broadcast: Sendable, Hashable {
     package var warnings: [String]
     /// The actor that asked for it, as in the audit log; `nil`: it was accepted before that was kept.
     package var by: String?
+    /// The actor that withdrew it; `nil`: it was not withdrawn, or that was not kept.
+    package var withdrawnBy: String?
     /// The request, with its event's defaults filled in; `nil`: it was not read.
     package var request: BroadcastRequest?
 

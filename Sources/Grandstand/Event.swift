@@ -69,6 +69,8 @@ package struct Event: Sendable, Hashable {
     package var updatedAt: Date
     /// Another one each time the specification is written.
     package var version: Int
+    /// What its declaration cost and nobody can take back; `nil`: it was read, not declared just now.
+    package var warnings: [String]?
 
     package init(
         specification: EventSpecification, state: State, channels: [Audience.ChannelStatus], createdAt: Date,

@@ -146,7 +146,7 @@ package struct Problem: Error, Sendable, Equatable {
             case .internalError: "Something went wrong here"
             case .invalidRequest: "The request is not valid"
             case .keyNotFound: "No such API key"
-            case .malformedJSON: "The body is not JSON"
+            case .malformedJSON: "The body cannot be read as JSON"
             case .methodNotAllowed: "The method is not allowed here"
             case .notFound: "No such path"
             case .payloadTooLarge: "The message is too large for APNs"

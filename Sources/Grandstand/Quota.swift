@@ -130,6 +130,18 @@ extension Problem {
     package static func quotaExhausted(
         _ address: APNsAddress, limit: Int, used: Int, reserved: Int, unmanaged: Int = 0, apns: APNsRefusal? = nil
     ) -> Problem {
+        let members: [(String, Value)] = [
+            ("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved)),
+        ]
+        if let apns {
+            return Problem(
+                .quotaExhausted,
+                "APNs refused to create the channel: \(apns.reason). It has no place left for \(address.bundleID) in "
+                    + "\(address.environment.rawValue), though \(used) channels are managed here, \(reserved) are on their "
+                    + "way, and the app's limit is \(limit). Others take Apple's places: a reconciliation lists, adopts or "
+                    + "deletes them.",
+                apns: apns, members: members)
+        }
         let advice =
             unmanaged > 0
             ? "Apple also has \(unmanaged) that are not managed here: a reconciliation lists, adopts or deletes them."
@@ -138,8 +150,7 @@ extension Problem {
             .quotaExhausted,
             "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) on their way; "
                 + "the limit is \(limit). \(advice)",
-            apns: apns,
-            members: [("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved))])
+            members: members)
     }
 }
 

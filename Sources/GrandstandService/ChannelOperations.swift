@@ -82,13 +82,22 @@ package struct ChannelOperations: Sendable {
         }
     }
 
-    /// Deletes a channel at Apple. When Apple cannot be asked, the channel stays `deleting` and the server goes on.
+    /// Deletes a channel at Apple. When Apple cannot be asked, the channel stays `deleting` and the server goes on; who asks
+    /// once more, once it is deleted, is told that it is.
     package func delete(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, by actor: AuditActor
     ) async throws {
-        let task = try await channels.beginDeletion(
-            id, of: bundleID, in: environment, force: force, now: now(),
-            leasedUntil: now().addingTimeInterval(lease))
+        let task: ChannelTask
+        do {
+            task = try await channels.beginDeletion(
+                id, of: bundleID, in: environment, force: force, now: now(),
+                leasedUntil: now().addingTimeInterval(lease))
+        } catch let problem as Problem where problem.kind == .channelNotFound {
+            guard try await channels.channel(id, of: bundleID, in: environment)?.state == .deleted else {
+                throw problem
+            }
+            return
+        }
         let (channel, answer) = try await calls.delete(task, by: actor)
         guard channel.state != .deleted else { return }
         throw try await problem(answer, address: task.address, verb: "delete the channel, the server goes on trying")
@@ -132,7 +141,7 @@ package struct ChannelOperations: Sendable {
         case .refused(let refusal):
             return Problem(
                 .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))",
-                apns: refusal)
+                apns: refusal, retryAfter: refusal.retryAfter.flatMap { $0 > 0 ? $0 : nil })
         case .unanswered(let reason):
             return Problem(
                 .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")

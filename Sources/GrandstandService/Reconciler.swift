@@ -89,7 +89,7 @@ extension APNsAnswer {
     var failure: String? {
         switch self {
         case .accepted: nil
-        case .refused(let refusal): refusal.reason.rawValue
+        case .refused(let refusal): refusal.reason.text
         case .unanswered(let reason), .unsent(let reason), .withheld(let reason): reason
         }
     }

@@ -79,7 +79,7 @@ package struct Reconciliation: Sendable {
             startedAt: run.startedAt, finishedAt: now(), applied: options.apply && alarm != .capabilityOff,
             apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
             missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
-            notes: notes(listing, plan, options, alarm))
+            notes: notes(listing, plan, options, alarm, done.map(\.action)))
         // An unanswered creation alone makes a run due: one that leaves it as it is would be followed at once.
         let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
         try await store.finish(
@@ -160,7 +160,7 @@ package struct Reconciliation: Sendable {
 
     private func notes(
         _ listing: ChannelListing, _ plan: ReconciliationPlan, _ options: ReconciliationOptions,
-        _ alarm: ReconciliationReport.Alarm?
+        _ alarm: ReconciliationReport.Alarm?, _ actions: [ReconciliationAction]
     ) -> [String] {
         var notes: [String] = []
         switch alarm {
@@ -184,6 +184,13 @@ package struct Reconciliation: Sendable {
         if options.deleteUnmanaged {
             let young = plan.unmanaged.count { $0.firstSeenAt.addingTimeInterval(options.grace) > now() }
             if young > 0 { notes.append("\(young) unmanaged channels are within their grace.") }
+            let named = Set(actions.compactMap(\.channelID))
+            let left = plan.unmanaged.count - young - plan.unmanaged.count { named.contains($0.channelID) }
+            if left > 0, actions.count(where: \.deletes) >= options.deleteBudget {
+                notes.append(
+                    "The budget of \(options.deleteBudget) deletions is used up; \(left) unmanaged channels are left. Run it "
+                        + "again, or raise GRANDSTAND_RECONCILE_DELETE_BUDGET.")
+            }
         }
         return notes
     }

@@ -9,7 +9,9 @@ internal import Testing
 /// Pushes to single devices as APNs sees them, and its answers.
 @Suite(.timeLimit(.minutes(1)))
 struct DevicePushTests {
-    private static func push(to token: DeviceToken, event: String = "start", requestID: UUID = UUID()) -> DevicePush {
+    private static func push(
+        to token: DeviceToken, priority: APNsPriority = .immediate, requestID: UUID = UUID()
+    ) -> DevicePush {
         DevicePush(
             token: token,
             body: StartPayload(
@@ -17,7 +19,15 @@ struct DevicePushTests {
                 contentState: Array(#"{"a":1.50e3}"#.utf8),
                 alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8)
             ).body(timestamp: Int(Date().timeIntervalSince1970), input: .token),
-            priority: .immediate, expiration: Int(Date().timeIntervalSince1970) + 60, requestID: requestID)
+            priority: priority, expiration: Int(Date().timeIntervalSince1970) + 60, requestID: requestID)
+    }
+
+    @Test func `priority 1 is for channels: a push to a token goes with 5`() async throws {
+        try await Door.with { door in
+            try door.simulator.setQuirk("unknown-device", to: "accepted")
+            _ = try await door.client.push(Self.push(to: Self.nobody, priority: .lowest), to: Door.address).value()
+            #expect(try #require(door.simulator.journal().first).request[header: "apns-priority"] == "5")
+        }
     }
 
     private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()

@@ -10,7 +10,13 @@ struct APNsReasonTests {
         ("BadPath", .badPath),
     ])
     func `spellings seen in the field mean the documented reason`(text: String, reason: APNsReason) {
-        #expect(APNsReason(rawValue: text) == reason)
+        let read = APNsReason(rawValue: text)
+        #expect(read == reason)
+        #expect(read.hashValue == reason.hashValue)
+        #expect(read.rawValue == reason.rawValue)
+        // People are shown what APNs said.
+        #expect(read.text == text)
+        #expect("\(read)" == text)
     }
 
     @Test(arguments: [

@@ -69,6 +69,26 @@ struct ReconciliationTests {
         }
     }
 
+    @Test func `what the budget left is told`() async throws {
+        try await Stage.with(
+            settings: Self.quiet.merging(["GRANDSTAND_RECONCILE_GRACE": "0", "GRANDSTAND_RECONCILE_DELETE_BUDGET": "1"])
+            { $1 }
+        ) { stage in
+            try await stage.putLiveEvent()
+            try await AppleConsole.with(stage.simulator) { console in
+                for _ in 0..<3 { _ = try await console.create() }
+                let report = try await stage.reconcile(
+                    #"{"apply": true, "deleteUnmanaged": true}"#)
+                #expect(report["actions"]?.items.count == 1)
+                #expect(
+                    report["notes"]?.items.compactMap(\.string) == [
+                        "The budget of 1 deletions is used up; 2 unmanaged channels are left. Run it again, or raise "
+                            + "GRANDSTAND_RECONCILE_DELETE_BUDGET."
+                    ])
+            }
+        }
+    }
+
     @Test func `a channel Apple lost is replaced while its event lives, and lookup says so`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             let kept = try await stage.putLiveEvent("friendly")

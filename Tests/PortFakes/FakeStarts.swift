@@ -13,8 +13,11 @@ package struct FakeStarts: StartStore {
 
     package init() {}
 
-    package func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+    package func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
+        -> String?
+    {
         try ask(key, reach)
+        return actor.text
     }
     package func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
         try halt(key, reach)

@@ -71,12 +71,15 @@ package struct APNsRecord: Sendable, Hashable {
         self.requestID = requestID
     }
 
+    /// The reason as the ledger keeps it and decides by it: one word for all spellings of Apple's.
+    package var canonicalReason: String? { reason.map { APNsReason(rawValue: $0).rawValue } }
+
     /// The parts of `answer`; accepted calls are kept with `status`.
     package init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
         switch answer {
         case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)
         case .refused(let refusal):
-            self.init(status: refusal.status, reason: refusal.reason.rawValue, requestID: refusal.requestID)
+            self.init(status: refusal.status, reason: refusal.reason.text, requestID: refusal.requestID)
         case .unanswered(let reason), .unsent(let reason), .withheld(let reason):
             self.init(status: nil, reason: reason, requestID: nil)
         }

@@ -15,13 +15,17 @@ package struct CalendarReport: Sendable {
     /// An app's forecast before and after.
     package struct Foreseen: Sendable, Hashable {
         package var app: AppEnvironment
+        /// Places for channels of ours.
         package var limit: Int
+        /// Channels at Apple that are not ours, for which the limit may be less than the app's.
+        package var unmanaged: Int
         package var before: Forecast
         package var after: Forecast
 
-        package init(app: AppEnvironment, limit: Int, before: Forecast, after: Forecast) {
+        package init(app: AppEnvironment, limit: Int, unmanaged: Int, before: Forecast, after: Forecast) {
             self.app = app
             self.limit = limit
+            self.unmanaged = unmanaged
             self.before = before
             self.after = after
         }
@@ -34,7 +38,8 @@ package struct CalendarReport: Sendable {
         }
         return apps.compactMap { app in
             guard let old = find(before, app), let new = find(after, app) else { return nil }
-            return Foreseen(app: app, limit: new.capacity, before: old.forecast, after: new.forecast)
+            return Foreseen(
+                app: app, limit: new.capacity, unmanaged: new.unmanaged, before: old.forecast, after: new.forecast)
         }
     }
 }
@@ -80,6 +85,7 @@ extension CalendarReport: JSONObjectWritable {
             object.member("bundleId", foreseen.app.bundleID.rawValue)
             object.member("environment", foreseen.app.environment.rawValue)
             object.member("limit", foreseen.limit)
+            object.member("unmanaged", foreseen.unmanaged)
             object.member("peak", forecast.peak)
             object.member("peakAt", forecast.peakAt)
             object.member("exceedsAt", forecast.exceedsAt)

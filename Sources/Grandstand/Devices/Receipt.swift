@@ -17,10 +17,11 @@ package struct Receipt: Sendable, Hashable {
 /// Receipts as they arrive: with the sender's clock beside ours, by which theirs is corrected.
 package struct ReceiptBatch: Sendable, Hashable {
     package var items: [Receipt]
-    /// Seconds by which the sender's clock is ahead of ours, less the time of the request's way; `nil`: it did not say.
+    /// Seconds by which the sender's clock is ahead of ours, less the time of the request's way; `nil`: it did not say,
+    /// and its times are taken as it corrected them.
     package var clockAhead: TimeInterval?
 
-    /// - Parameter sentAt: the sender's clock when it sent them.
+    /// - Parameter sentAt: the sender's clock when it sent them; `nil`: it corrected the times by the `Date` of our answers.
     package init(_ items: [Receipt], sentAt: Date?, arrivedAt: Date) {
         self.items = items
         clockAhead = sentAt.map { $0.timeIntervalSince(arrivedAt) }

@@ -10,7 +10,7 @@ package struct ReceiptReport: Sendable, Hashable {
         package var acceptedAt: Date?
         /// Phones of the sample that showed it.
         package var shown = 0
-        /// Of these, phones whose clock is unknown, or too far from ours to be corrected.
+        /// Of these, phones whose clock is known to be wrong, or too far from ours to be corrected.
         package var clockUnknown = 0
         /// Of these, phones that say they showed it before it was accepted.
         package var shownEarly = 0
@@ -27,6 +27,9 @@ package struct ReceiptReport: Sendable, Hashable {
 
     /// Seconds by which a clock may be off that is corrected.
     package static let maximumClockError = 300.0
+
+    /// Seconds of an impossible time that are rounding: `Date` has whole seconds.
+    package static let rounding = 1.0
 
     /// A message that was sent, by the timestamp that it was given.
     package struct Sent: Sendable, Hashable {
@@ -82,7 +85,11 @@ extension ReceiptReport.Message {
             guard let acceptedAt else { continue }
             let seconds = tally.shownAt.timeIntervalSince(acceptedAt)
             // A request's way makes a phone's clock look slow, so what is early by more than rounding is wrong.
-            if seconds < -1 { shownEarly += tally.count } else { measured[max(0, seconds), default: 0] += tally.count }
+            if seconds < -ReceiptReport.rounding {
+                shownEarly += tally.count
+            } else {
+                measured[max(0, seconds), default: 0] += tally.count
+            }
         }
         self.seconds = Percentiles(measured)
     }

@@ -106,8 +106,12 @@ package struct JSONFields {
     /// The text of a number.
     package mutating func number(_ name: String) -> [UInt8]? {
         guard let value = value(name) else { return nil }
-        guard case .number(let text) = value.kind, let number = Double(text), number.isFinite else {
+        guard case .number(let text) = value.kind else {
             fault(name, "A number was expected, not \(value.kindName).")
+            return nil
+        }
+        guard let number = Double(text), number.isFinite else {
+            fault(name, "A number of at most 1.8e308 was expected; this one is beyond what a double holds.")
             return nil
         }
         return value.bytes

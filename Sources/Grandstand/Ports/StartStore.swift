@@ -16,9 +16,11 @@ package protocol StartStore: ShardStore where Shard == StartShard {
 
     /// Asks for the event's start now instead of at its time, or for what of it was stopped to go on.
     ///
+    /// - Returns: who asked for it: somebody else when it ran already, and nothing changed.
     /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
     ///   start's time is over; `forbidden` out of `reach`.
-    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
+    @discardableResult
+    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String?
 
     /// Stops what of the event's start has not gone. Does nothing when it was stopped already.
     ///

@@ -56,6 +56,8 @@ package struct StartReport: Sendable, Hashable {
     }
 
     package var state: State
+    /// Who asked for it by hand, else who declared it, as the audit log names its actors; `nil`: that was not kept.
+    package var by: String?
     /// The first push was made.
     package var startedAt: Date?
     /// The last time nothing was left to send.
@@ -88,6 +90,7 @@ package struct StartReport: Sendable, Hashable {
             counts: reports.map(\.counts).reduce(Counts(), +),
             byReason: reports.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },
             rate: Rate(of: reports.compactMap(\.rate)))
+        by = reports.lazy.compactMap(\.by).first
     }
 
     /// Pushes answered in a second, while there were some to make; `nil` before the first.

@@ -50,7 +50,7 @@ extension FieldError: JSONObjectWritable {
 extension APNsRefusal: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("status", status)
-        object.member("reason", reason.rawValue)
+        object.member("reason", reason.text)
         object.member("requestId", requestID)
     }
 }

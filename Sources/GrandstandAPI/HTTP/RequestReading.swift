@@ -78,14 +78,17 @@ struct QueryParameters: Sendable {
 
     init() {}
 
-    /// - Throws: `unknown-field` for a name that is not known, or stands twice.
+    /// - Throws: `unknown-field` for a name that is not known; `invalid-request` for one that stands twice, or whose value
+    ///   is not percent-encoded text.
     init(_ query: String, known: [String]) throws(Problem) {
         var errors: [FieldError] = []
+        var isUnknown = false
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let name = PercentEncoding.decode(parts[0]) ?? parts[0]
             let raw = parts.count > 1 ? parts[1] : ""
             guard known.contains(name) else {
+                isUnknown = true
                 errors.append(
                     FieldError(
                         pointer: name,
@@ -104,7 +107,9 @@ struct QueryParameters: Sendable {
             }
         }
         guard errors.isEmpty else {
-            throw Problem(.unknownField, "Remove or correct the query parameters named in errors.", errors: errors)
+            throw Problem(
+                isUnknown ? .unknownField : .invalidRequest,
+                "Remove or correct the query parameters named in errors.", errors: errors)
         }
     }
 

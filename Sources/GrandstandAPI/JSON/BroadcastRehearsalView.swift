@@ -22,7 +22,8 @@ struct BroadcastRehearsalView: JSONObjectWritable {
         object.member("environment", part.audience.environment.rawValue)
         if let variant = part.audience.variant { object.member("variant", variant.rawValue) }
         object.member("kind", part.kind.isCrowd ? "tokens" : "channel")
-        object.member("priority", part.priority.rawValue)
+        let priority = part.kind == .channel ? part.priority : part.priority.ofDevicePush
+        object.member("priority", priority.rawValue)
         object.member("apnsExpiration", part.apnsExpiration)
         object.member("bytes", part.bytes)
         object.member("limit", part.kind.bodyLimit)

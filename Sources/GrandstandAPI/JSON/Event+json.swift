@@ -109,6 +109,7 @@ extension Event: JSONObjectWritable {
         object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
         object.member("createdAt", createdAt)
         object.member("updatedAt", updatedAt)
+        if let warnings { object.member("warnings", warnings) }
     }
 }
 

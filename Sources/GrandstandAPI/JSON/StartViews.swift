@@ -6,9 +6,25 @@ package import Grandstand
 struct StartReportsView: JSONObjectWritable {
     let reports: [(audience: Audience, report: StartReport)]
     let now: Date
+    /// The actor of the request that asked for it now.
+    private var askedBy: String?
+
+    init(reports: [(audience: Audience, report: StartReport)], now: Date) {
+        self.reports = reports
+        self.now = now
+    }
+
+    /// The same once `by` asked for it.
+    func asked(by: String?) -> Self {
+        var view = self
+        view.askedBy = by
+        return view
+    }
 
     func write(members object: inout JSONWriter) {
-        Self.write(StartReport(of: reports.map(\.report)), now, to: &object)
+        let all = StartReport(of: reports.map(\.report))
+        Self.write(all, now, to: &object)
+        object.member("by", askedBy ?? all.by)
         object.objects("audiences", reports) { audience, entry in
             audience.member("bundleId", entry.audience.bundleID.rawValue)
             audience.member("environment", entry.audience.environment.rawValue)

@@ -70,6 +70,7 @@ extension Broadcast: JSONObjectWritable {
         object.member("acceptedAt", acceptedAt)
         if sendAt != nil { object.member("sendAt", sendAt) }
         object.member("by", by)
+        if let withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
         object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })
         object.array("deliveries", deliveries) { writer, delivery in
             delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
@@ -125,6 +126,7 @@ struct PushView: JSONObjectWritable {
         object.member("acceptedAt", push.acceptedAt)
         if push.sendAt != nil { object.member("sendAt", push.sendAt) }
         object.member("by", push.by)
+        if let withdrawnBy = push.withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
         object.name("delivery")
         if let delivery = push.deliveries.first {
             object.object { delivery.writeProgress(to: &$0) }

@@ -28,8 +28,8 @@ struct StartRoutes: Sendable {
         // Followers are counted before the event is locked, and apart from the transaction of an Idempotency-Key.
         let reports = try await reports(of: key, isDry ? .dryRun : .asked, context)
         if isDry { return .json(reports) }
-        try await starts.startNow(key, within: context.reach, by: context.actor, now: now())
-        return .json(reports, status: .accepted)
+        let by = try await starts.startNow(key, within: context.reach, by: context.actor, now: now())
+        return .json(reports.asked(by: by), status: .accepted)
     }
 
     private func stop(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -78,6 +78,8 @@ extension GrandstandClient {
         public var event: MessageKind
         /// The actor that asked for it, as in the audit log; null when that was not kept yet.
         public var by: String?
+        /// Who withdrew it, as actor of the audit log; nil: nobody did, or that was not kept yet.
+        public var withdrawnBy: String?
         /// Cancelled: withdrawn, or its event was cancelled or over before anything of it was sent.
         public var state: BroadcastState
         /// When it was accepted, durably.

@@ -59,8 +59,10 @@ extension GrandstandClient {
         public var bundleId: String
         /// APNs' environment.
         public var environment: Environment
-        /// Channels at most.
+        /// Places for channels of ours: the app's channelLimit, or what unmanaged ones leave of Apple's 10,000.
         public var limit: Int
+        /// Channels that Apple has and the ledger does not know.
+        public var unmanaged: Int
         /// Channels at the peak.
         public var peak: Int
         /// When the peak is.

@@ -102,5 +102,8 @@ extension GrandstandClient {
         public var createdAt: Date
         /// When it was changed last.
         public var updatedAt: Date
+        /// What its declaration cost and nobody can take back, as the followers of a channel that another storage policy
+        /// replaces. Only in the answer to a declaration.
+        public var warnings: [String]?
     }
 }

@@ -40,6 +40,8 @@ extension GrandstandClient {
         public var sendAt: Date?
         /// Who asked for it, as actor of the audit log.
         public var by: String?
+        /// Who withdrew it, as actor of the audit log; nil: nobody did, or that was not kept yet.
+        public var withdrawnBy: String?
         /// null until its sendAt.
         public var delivery: PushDelivery?
         /// What was accepted and may not be what was meant.

@@ -11,6 +11,8 @@ extension GrandstandClient {
     public struct StartProgress: Sendable, Hashable, Codable {
         /// How far it has come.
         public var state: StartState
+        /// Who asked for it by hand, else who declared it, as actor of the audit log; nil when that was not kept yet.
+        public var by: String?
         /// When it began.
         public var startedAt: Date?
         /// When it was done.

@@ -60,13 +60,12 @@ struct ChannelList: ConsolePage {
                 Column("Label") { [.quoted($0.label ?? "")] },
                 Column("Why") { Advice.pieces($0.reason, isActive: $0.state == .active) },
                 Column("Next step") { [.moment($0.nextAttemptAt)] }, Column("Created") { [.moment($0.createdAt)] },
-                // What no event holds can be deleted; what one holds only by force.
+                // A channel that no event holds can be deleted, one of an event only by force.
                 Column("Do") { channel in
                     func path(_ verb: String) -> String { ConsolePath.channel(channel.id, of: app, verb) }
-                    return [
-                        .form(.init(action: path("verify"), button: "Ask Apple")), .link("Delete…", path("delete")),
-                        .link("Force…", path("force-delete")),
-                    ]
+                    let verify = Piece.form(.init(action: path("verify"), button: "Ask Apple"))
+                    guard channel.state != .deleted else { return [verify] }
+                    return [verify, .link("Delete…", path("delete")), .link("Force…", path("force-delete"))]
                 },
             ])
     }

@@ -42,7 +42,8 @@ extension PostgresChannelStore {
     /// Tries of a deletion after which its place is not counted on any more.
     private static let hopefulDeletions = 3
 
-    /// Lets as many failed channels try again as the quota has room for, by need. For those that find none, as many idle
+    /// Lets as many failed channels try again as the quota has room for, by need; one that goes waits for the quota no more
+    /// and does not say so while APNs is slow. For those that find none, as many idle
     /// channels as they are go at once; their places are free when Apple has confirmed that, and the next alignment, which
     /// that wakes, gives them away.
     static func admit(now: Date) -> PostgresQuery {
@@ -86,7 +87,7 @@ extension PostgresChannelStore {
         )
         update channels c set
             state = case when j.goes then 'creating' else 'failed' end::channel_state,
-            reason = case when j.goes then c.reason when not j.fits then 'quota-exhausted'
+            reason = case when j.goes then nullif(c.reason, 'quota-exhausted') when not j.fits then 'quota-exhausted'
                 else \(APNsReason.broadcastFeatureNotEnabled.rawValue) end,
             next_attempt_at = case when j.goes then \(now)
                 when j.fits and j.probe_at > \(now) and j.probe_at < 'infinity' then j.probe_at

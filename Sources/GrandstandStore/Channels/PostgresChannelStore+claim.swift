@@ -55,7 +55,9 @@ extension PostgresChannelStore {
                 for update of c
                 """)
             guard let row = rows.first, try row.word("state", as: Channel.State.self) != .deleted else {
-                throw Problem(.channelNotFound, "\(bundleID) has no channel \(id) in \(environment.rawValue).")
+                throw Problem(
+                    .channelNotFound,
+                    "\(bundleID) has no channel \(id.uuidString.lowercased()) in \(environment.rawValue).")
             }
             var task = try Self.task(row)
             if try row.decode(Bool.self, "needed"), !force, task.channel.state != .retiring {

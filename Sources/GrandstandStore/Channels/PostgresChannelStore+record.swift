@@ -44,7 +44,7 @@ extension PostgresChannelStore {
 
     private static func update(_ outcome: ChannelOutcome, of task: ChannelTask, _ audit: AuditRows) -> PostgresQuery {
         let now = audit.now
-        let reason = outcome.answer.reason
+        let reason = outcome.answer.canonicalReason
         return switch outcome.change {
         case .created(let channelID):
             logging(
@@ -91,7 +91,7 @@ extension PostgresChannelStore {
 
     /// A refusal is logged once for each reason, however often it is repeated.
     private static func isNews(_ outcome: ChannelOutcome, _ task: ChannelTask) -> PostgresQuery {
-        "\(outcome.answer.status != nil && outcome.answer.reason != task.channel.reason)"
+        "\(outcome.answer.status != nil && outcome.answer.canonicalReason != task.channel.reason)"
     }
 
     private static func logging(
@@ -126,7 +126,7 @@ extension PostgresChannelStore {
         case .deleted:
             try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
             try await connection.query(makingRoom(task, now: audit.now))
-        case .notCreated where outcome.answer.reason == APNsReason.broadcastFeatureNotEnabled.rawValue:
+        case .notCreated where outcome.answer.canonicalReason == APNsReason.broadcastFeatureNotEnabled.rawValue:
             try await pauseCreations(task, audit, on: connection)
         case .notCreated, .unanswered, .notDeleted: break
         }

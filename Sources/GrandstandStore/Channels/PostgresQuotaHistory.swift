@@ -64,6 +64,17 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
             """
     }
 
+    /// Whether a sample `s` of five minutes is of an hour that has none of its own, as the one that goes on: until then these
+    /// tell of it.
+    private static func isOfOpenHour(_ history: QuotaHistory) -> PostgresQuery {
+        """
+        \(history.resolution == QuotaHistory.coarse) and step = \(QuotaHistory.fine) and not exists (
+            select from quota_samples h
+            where h.bundle_id = s.bundle_id and h.environment = s.environment and h.step = \(QuotaHistory.coarse)
+                and h.at = to_timestamp(ceil(extract(epoch from s.at) / \(QuotaHistory.coarse)) * \(QuotaHistory.coarse)))
+        """
+    }
+
     package func samples(_ history: QuotaHistory) async throws -> [QuotaSample] {
         let step = Double(history.step)
         let topics = history.reach.topics
@@ -73,8 +84,8 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
                 (array_agg(used order by at desc))[1] as used, (array_agg(reserved order by at desc))[1] as reserved,
                 max(peak) as peak, (array_agg(channel_limit order by at desc))[1] as channel_limit,
                 sum(created)::bigint as created, sum(deleted)::bigint as deleted
-            from quota_samples
-            where step = \(history.resolution) and at > \(history.from) and at <= \(history.to)
+            from quota_samples s
+            where (step = \(history.resolution) or \(Self.isOfOpenHour(history))) and at > \(history.from) and at <= \(history.to)
                 and (\(history.bundleID?.topic)::text is null or lower(bundle_id) = \(history.bundleID?.topic))
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)

@@ -111,12 +111,14 @@ extension PostgresInstallationStore: ReceiptStore {
     }
 
     /// Receipts by the tenth of a second, so that millions are some thousand rows; without a time where the clock is not
-    /// known, for that is not measured. Of timestamps that no broadcast has, as starts do, those that most showed.
+    /// known, for that is not measured. A phone that sent no `sentAt` has corrected its clock by the `Date` of our answers;
+    /// if it says that it showed something after the receipt arrived, it has not. Of timestamps that no broadcast has, as starts do, those that most showed.
     private static func tallies(_ key: EventKey, beside sent: [Int], within reach: AppReach) -> PostgresQuery {
         """
         with told as (
             select app, apns_timestamp, clock_ahead, shown_at,
-                coalesce(abs(clock_ahead) <= \(ReceiptReport.maximumClockError), false) as is_clock_known
+                coalesce(abs(clock_ahead) <= \(ReceiptReport.maximumClockError),
+                    shown_at <= received_at + make_interval(secs => \(ReceiptReport.rounding))) as is_clock_known
             from receipts where event_key = \(key.rawValue)
         ), counts as (
             select app, apns_timestamp, is_clock_known, case when is_clock_known

@@ -7,10 +7,11 @@ internal import Postgres
 extension PostgresEventStore {
     /// Makes the rows of `audiences` what the specification says.
     ///
-    /// - Returns: the apps of those that go and those that stay or come, and the audiences that get another channel.
+    /// - Returns: the apps of those that go and those that stay or come, the audiences that get another channel, and
+    ///   warnings of those that lose one.
     static func writeAudiences(
         _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
-    ) async throws -> (apps: Set<BundleID>, moved: [Audience]) {
+    ) async throws -> (apps: Set<BundleID>, moved: [Audience], warnings: [String]) {
         let key = specification.key.rawValue
         let rows = try await connection.query(
             "select \(AudienceColumns.all), lane from audiences where event_key = \(key) order by position")
@@ -25,6 +26,7 @@ extension PostgresEventStore {
             apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
             on: connection)
         var moved: [Audience] = []
+        var warnings: [String] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
@@ -38,6 +40,11 @@ extension PostgresEventStore {
                 where lane = \(lane) and \(columns) is distinct from \(values)
                 """)
             guard before != audience else { continue }
+            if audience.delivery == .channel, before.storagePolicy != audience.storagePolicy,
+                let lost = try await channelID(of: lane, on: connection)
+            {
+                warnings.append(audience.warning(lost: lost))
+            }
             try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
             // A priority is no matter of the channel.
             guard audience.delivery == .channel,
@@ -54,7 +61,14 @@ extension PostgresEventStore {
             }
         }
         if !isNew, declared != wanted { try await level(key, now: now, on: connection) }
-        return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved)
+        return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved, warnings)
+    }
+
+    /// Apple's ID of the channel that a lane sends to.
+    private static func channelID(of lane: Int, on connection: PostgresConnection) async throws -> String? {
+        try await connection.query(
+            "select channel_id from channels where id = (select channel from lanes where id = \(lane))"
+        ).first?.decode(String?.self, "channel_id")
     }
 
     /// The audit log's reasons for audiences that get another channel, by app.

@@ -8,7 +8,7 @@ extension PostgresEventStore {
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
         now: Date
     ) async throws -> (event: Event, created: Bool) {
-        let created = try await database.transaction { connection in
+        let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
             if condition != .none { try await Self.check(condition, specification.key, within: reach, on: connection) }
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
@@ -22,19 +22,21 @@ extension PostgresEventStore {
             }
             let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)
-            let (apps, moved) = try await Self.writeAudiences(specification, isNew: created, now: now, on: connection)
-            try await Self.writeStart(specification, now: now, on: connection)
+            let (apps, moved, warnings) = try await Self.writeAudiences(
+                specification, isNew: created, now: now, on: connection)
+            try await Self.writeStart(specification, by: actor, now: now, on: connection)
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
                     created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return created
+            return (created, warnings)
         }
-        guard let event = try await event(specification.key, now: now) else {
+        guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
         }
+        event.warnings = warnings
         return (event, created)
     }
 

@@ -7,38 +7,50 @@ extension PostgresEventStore {
     /// Makes them what the specification says. Runs that are open are looked at anew: by the next claim, for what it
     /// changes is done under a lock that no declaration should wait for.
     static func writeStart(
-        _ specification: EventSpecification, now: Date, on connection: PostgresConnection
+        _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
         let key = specification.key.rawValue
         let topics = specification.topics.map(\.rawValue)
         try await connection.pipeline([
             "update events set topics = \(topics) where key = \(key) and topics <> \(topics)",
-            specification.start.map { declare($0, specification) }
+            specification.start.map { declare($0, specification, by: actor) }
                 ?? "delete from event_starts where event_key = \(key)",
             PostgresStartStore.ring(specification.key, now: now),
             "select pg_notify(\(WakeTopic.starts.rawValue), '') where \(specification.start != nil)",
         ])
     }
 
-    /// A start that was asked for or stopped by hand stays so.
-    private static func declare(_ start: StartDeclaration, _ specification: EventSpecification) -> PostgresQuery {
+    /// A start that was asked for or stopped by hand stays so. Declared once more without a change, it keeps its declarer.
+    private static func declare(
+        _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
+    ) -> PostgresQuery {
         let opensAt = StartWindow(start, startsAt: specification.startsAt, endsAt: specification.endsAt)?.from
         let audiences = start.audiences.map { PostgresJSON(text: AudienceSelectors.text($0)) }
         let staleDate = start.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) }
         return """
             insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
-                alerts_by_locale, stale_date, audiences, opens_at)
+                alerts_by_locale, stale_date, audiences, opens_at, declared_by)
             values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
                 \(PostgresJSON(bytes: start.attributes)), \(start.contentState.map(PostgresJSON.init(bytes:))),
                 \(PostgresJSON(bytes: start.alert)), \(start.alertsByLocaleText.map(PostgresJSON.init(bytes:))),
-                \(staleDate), \(audiences), \(opensAt))
+                \(staleDate), \(audiences), \(opensAt), \(actor.text))
             on conflict (event_key) do update set at = excluded.at, until = excluded.until,
                 attributes_type = excluded.attributes_type, attributes = excluded.attributes,
                 content_state = excluded.content_state, alert = excluded.alert,
                 alerts_by_locale = excluded.alerts_by_locale, stale_date = excluded.stale_date,
                 audiences = excluded.audiences,
+                declared_by = case when (\(said("s"))) is distinct from (\(said("excluded")))
+                    then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
             """
+    }
+
+    /// All that a row of `event_starts` declares, to be compared.
+    private static func said(_ row: PostgresQuery) -> PostgresQuery {
+        """
+        \(row).at, \(row).until, \(row).attributes_type, \(row).attributes::text, \(row).content_state::text,
+            \(row).alert::text, \(row).alerts_by_locale::text, \(row).stale_date, \(row).audiences::text
+        """
     }
 
     /// The starts that events declare, by their keys.

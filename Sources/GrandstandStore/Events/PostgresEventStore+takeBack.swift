@@ -147,7 +147,7 @@ extension PostgresEventStore {
         guard !ends.isEmpty else { return }
         let rows = try await connection.query(
             """
-            update broadcasts b set cancelled = true
+            update broadcasts b set cancelled = true, withdrawn_by = \(actor.text)
             where b.id = any(\(Array(ends))) and not b.cancelled and not b.shown and not exists (
                 select from deliveries where broadcast_id = b.id and (state <> 'cancelled' or attempts > 0))
             returning b.id

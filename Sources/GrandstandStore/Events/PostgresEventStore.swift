@@ -61,7 +61,8 @@ package struct PostgresEventStore: EventStore {
         let audienceRows = try await database.query(
             """
             select u.event_key as audience_of, \(AudienceColumns.all(of: "u", as: "audience_")),
-                c.id is not null as has_channel, \(PostgresChannelStore.columns)
+                c.id is not null as has_channel, coalesce(\(PostgresChannelStore.pending(lane: "u.lane")), false) as has_messages,
+                \(PostgresChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
                 where \(AudienceColumns.serves("c", "u"))
@@ -69,11 +70,12 @@ package struct PostgresEventStore: EventStore {
             ) c on true
             where u.event_key = any(\(keys)) order by u.event_key, u.position
             """)
-        var audiences: [String: [(Audience, Channel?)]] = [:]
+        var audiences: [String: [(Audience, Channel?, hasMessages: Bool)]] = [:]
         for row in audienceRows {
             let audience = try AudienceColumns.audience(row, as: "audience_")
             let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
-            audiences[try row.decode("audience_of"), default: []].append((audience, channel))
+            audiences[try row.decode("audience_of"), default: []].append(
+                (audience, channel, try row.decode("has_messages")))
         }
         let starts = try await starts(of: keys)
         return try rows.map { row in
@@ -84,8 +86,10 @@ package struct PostgresEventStore: EventStore {
             return Event(
                 specification: specification,
                 state: state,
-                channels: shown.map { audience, channel in
+                channels: shown.map { audience, channel, hasMessages in
                     guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
+                    // Of what is over only a message that waits gets one still.
+                    if channel == nil, state.isOver, !hasMessages { return Audience.ChannelStatus(state: .none) }
                     // An open event gets another for one that was deleted.
                     let isGone = channel?.state == .deleted && !state.isOver
                     return Audience.ChannelStatus(

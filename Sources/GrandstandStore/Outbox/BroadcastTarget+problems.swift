@@ -6,7 +6,7 @@ extension BroadcastTarget {
     var absent: Problem {
         switch self {
         case .event(let key):
-            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events first.")
+            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events/\(key) first.")
         case .channel(let id):
             Problem(
                 .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
@@ -18,7 +18,9 @@ extension BroadcastTarget {
     /// Why nothing more is sent to it.
     var over: Problem {
         switch self {
-        case .event(let key): Problem(.eventEnded, "The event \(key) is over; nothing more is sent for it.")
+        case .event(let key):
+            Problem(
+                .eventEnded, "The event \(key) is over, or over for these audiences; nothing more is sent to them.")
         case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
         case .token:
             Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")

@@ -47,7 +47,8 @@ extension PostgresOutbox {
             var acceptance = try await Self.lock(targets, on: connection, now: now)
             let rows = try await connection.query(
                 """
-                select b.id, b.event_key, b.channel, b.accepted_at, \(BroadcastRows.request), l.bundle_id, l.environment, l.token
+                select b.id, b.event_key, b.channel, b.accepted_at, \(BroadcastRows.request),
+                    \(ScheduledBroadcast.reached), l.bundle_id, l.environment, l.token
                 from broadcasts b left join lateral (
                     select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
                 where b.scheduled and b.send_at <= \(now) and (
@@ -58,6 +59,10 @@ extension PostgresOutbox {
             let scheduled = try rows.compactMap(ScheduledBroadcast.init)
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
+                guard broadcast.intake.request.audiences != [] else {
+                    refused.append((broadcast.id, "The event has no audience left that its key reached."))
+                    continue
+                }
                 do throws(Problem) {
                     try acceptance.promote(broadcast, plan: plan)
                 } catch {
@@ -119,10 +124,11 @@ extension PostgresOutbox {
         return """
             insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
                 relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
-                scheduled, accepted_by)
+                scheduled, accepted_by, reach)
             select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
                 stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
-                case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by
+                case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by,
+                case when reach <> '' then string_to_array(reach, ' ') end
             from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
                 \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
                 \(payloads.map { $0.start.map(StartText.text) }), \(payloads.map(\.event.rawValue)),
@@ -133,9 +139,10 @@ extension PostgresOutbox {
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
                 \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.first }),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
-                \(rows.map(\.intake.actor.text)))
+                \(rows.map(\.intake.actor.text)),
+                \(rows.map { row in row.isScheduled ? (row.intake.reach.topics ?? []).joined(separator: " ") : "" }))
                 as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by)
+                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by, reach)
             """
     }
 

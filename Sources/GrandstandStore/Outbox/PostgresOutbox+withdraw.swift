@@ -25,7 +25,7 @@ extension PostgresOutbox {
             guard !isShown else { return (false, []) }
             if isScheduled {
                 try await connection.pipeline([
-                    "update broadcasts set scheduled = false, cancelled = true where id = \(id)",
+                    "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
                     AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: true),
                 ])
                 return (true, [])
@@ -48,7 +48,7 @@ extension PostgresOutbox {
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
                     Self.takeBackMoments(of: id),
-                    "update broadcasts set cancelled = true where id = \(id)",
+                    "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
                     AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: false),
                 ])
             let isEnd = !isPush && messages.contains(where: \.isEnd)

@@ -111,7 +111,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by,
+        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by, b.withdrawn_by,
         \(BroadcastRows.request)
         """
 
@@ -156,6 +156,7 @@ package struct PostgresOutbox: Outbox {
                 isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
                 deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
                 by: try row.decode("accepted_by"))
+            broadcast.withdrawnBy = try row.decode("withdrawn_by")
             broadcast.request = try row.request()
             return broadcast
         }
@@ -176,14 +177,16 @@ package struct PostgresOutbox: Outbox {
 
     private static func delivery(_ row: PostgresRow) throws -> Delivery {
         let state: Delivery.State = try row.word("state")
-        let isCrowd = try row.word("kind", as: Lane.Kind.self).isCrowd
+        let kind: Lane.Kind = try row.word("kind")
+        let isCrowd = kind.isCrowd
+        let priority = try row.priority("priority")
         // A message that has not begun, for it waits for its lane's interval, has its crowd before it.
         let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
         var delivery = Delivery(
             counts: isCrowd ? Delivery.Counts(fanOut, isSettled: state.isSettled) : nil,
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
             channelID: try row.decode("channel_id"), state: state,
-            attempts: try row.decode("attempts"), priority: try row.priority("priority"),
+            attempts: try row.decode("attempts"), priority: kind == .channel ? priority : priority.ofDevicePush,
             apnsExpiration: try row.decode("apns_expiration"), timestamp: try row.decode("apns_timestamp"),
             apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),
             reason: try row.decode("reason"), nextAttemptAt: try row.decode("next_attempt_at"),

@@ -15,11 +15,23 @@ struct ScheduledBroadcast {
         return try TokenAddress(row).map(BroadcastTarget.token)
     }
 
+    /// Of a broadcast `b` to all audiences of its event: those of the apps that its key reached when it was accepted; null:
+    /// it reached all apps, or names its audiences.
+    static let reached: PostgresQuery = """
+        case when b.reach is not null and b.audiences is null and b.event_key is not null then coalesce((
+            select json_agg(json_build_object('bundleId', u.bundle_id, 'environment', u.environment))
+            from (select distinct bundle_id, environment from audiences where event_key = b.event_key) u
+            where lower(u.bundle_id) = any(b.reach)), '[]') end as reached
+        """
+
     init?(_ row: PostgresRow) throws {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
-        let request = try row.request(
+        var request = try row.request(
             bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
+        if let reached = try row.decode(PostgresJSON?.self, "reached") {
+            request.audiences = try AudienceSelectors.read(reached.bytes)
+        }
         // Its actor was logged when it was accepted.
         intake = BroadcastIntake(target, request: request, by: .server)
     }

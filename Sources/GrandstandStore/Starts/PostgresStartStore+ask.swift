@@ -4,9 +4,10 @@ internal import Postgres
 
 /// Starts that are asked for, stopped and counted by hand.
 extension PostgresStartStore {
+    @discardableResult
     package func startNow(
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws {
+    ) async throws -> String? {
         try await database.transaction { connection in
             let asked = try await Self.lock(key, within: reach, on: connection)
             let window = StartWindow(
@@ -18,16 +19,18 @@ extension PostgresStartStore {
                         + "later until, or a later endsAt.")
             }
             // Asked for before, and it runs: nothing changes.
-            guard asked.isStopped || asked.askedAt == nil else { return }
+            guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
             try await connection.pipeline([
                 """
-                update event_starts set asked_at = coalesce(asked_at, \(now)), stopped_at = null, opens_at = \(now)
+                update event_starts set asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text),
+                    stopped_at = null, opens_at = \(now)
                 where event_key = \(key.rawValue)
                 """,
                 AuditRows(by: actor, at: now).insert(.startRequested, .init(eventKey: key), of: asked.apps),
                 Self.ring(key, now: now),
                 "select pg_notify(\(WakeTopic.starts.rawValue), '')",
             ])
+            return actor.text
         }
     }
 
@@ -51,6 +54,7 @@ extension PostgresStartStore {
         let startsAt: Date?
         let endsAt: Date?
         let askedAt: Date?
+        let askedBy: String?
         let isStopped: Bool
         let apps: Set<BundleID>
     }
@@ -71,7 +75,7 @@ extension PostgresStartStore {
         }
         let rows = try await connection.query(
             """
-            select s.asked_at, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
+            select s.asked_at, s.asked_by, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
                 array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
             from event_starts s where s.event_key = \(key.rawValue) for no key update
             """)
@@ -81,7 +85,7 @@ extension PostgresStartStore {
         return Asked(
             declaration: try row.startDeclaration(), startsAt: try event.decode("starts_at"),
             endsAt: try event.decode("ends_at"), askedAt: try row.decode("asked_at"),
-            isStopped: try row.decode("is_stopped"),
+            askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
             apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
     }
 

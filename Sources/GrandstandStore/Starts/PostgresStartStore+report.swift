@@ -42,6 +42,7 @@ extension PostgresStartStore {
             state: (outlook == .asked ? counted : standing).state(
                 at: now, isSending: start.isSending, isLeft: start.isLeft),
             startedAt: start.startedAt, finishedAt: start.finishedAt, rate: start.rate)
+        report.by = start.by
         var settled = 0
         if let run = start.run {
             let rows = try await connection.query(

@@ -14,6 +14,7 @@ struct ReportedStart {
     let audience: Audience
     let standing: StartStanding
     let app: Int
+    let by: String?
     /// `nil`: none was opened.
     let run: Int?
     let startedAt: Date?
@@ -29,6 +30,7 @@ struct ReportedStart {
     static func load(_ key: EventKey) -> PostgresQuery {
         """
         select \(AudienceColumns.all(of: "u", as: "audience_")), ae.id as app, \(StartStanding.columns), r.id as run,
+            coalesce(s.asked_by, s.declared_by) as started_by,
             r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.followers, r.too_old, r.disabled,
             r.without_token, coalesce(cardinality(r.noted), 0) > 0 as is_sending,
             r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
@@ -50,6 +52,7 @@ struct ReportedStart {
         audience = try AudienceColumns.audience(row, as: "audience_")
         standing = try StartStanding(row)
         app = try row.decode("app")
+        by = try row.decode("started_by")
         run = try row.decode("run")
         startedAt = try row.decode("started_at")
         finishedAt = try row.decode("finished_at")

@@ -99,6 +99,23 @@ struct ChannelRouteTests {
         #expect(unanswered.json["id"] as? String == Sample.id.uuidString)
     }
 
+    @Test func `Apple's words and its Retry-After are told as they came`() async throws {
+        let spelled = APNsRefusal(status: 400, reason: APNsReason(rawValue: "FeatureNotEnabled"))
+        let refused = try await Self.creating(.refused(spelled))("POST", Self.base, Self.draft)
+        #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "FeatureNotEnabled")
+        #expect(refused.detail.contains("Broadcast Capability"))
+        let throttled = APNsRefusal(status: 429, reason: .tooManyRequests, retryAfter: 7)
+        let problem = try await Self.creating(.refused(throttled))("POST", Self.base, Self.draft)
+        #expect(problem.status == 502)
+        #expect(problem.headers[.retryAfter] == "7")
+    }
+
+    @Test func `a filter that stands twice is no unknown field`() async throws {
+        let answer = try await Self.world()("GET", Self.base + "?state=active&state=deleted")
+        #expect(answer.slug == "invalid-request")
+        #expect(answer.status == 422)
+    }
+
     @Test func `at the limit Apple is not asked`() async throws {
         var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
         world.channels.intend = { _ in throw Problem.quotaExhausted(Sample.address, limit: 2, used: 1, reserved: 1) }

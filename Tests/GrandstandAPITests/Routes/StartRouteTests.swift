@@ -162,7 +162,9 @@ struct StartRouteTests {
         let dry = try await world("POST", "/v1/events/derby/starts", Array(#"{"dryRun": true}"#.utf8))
         #expect(dry.status == 200)
         world.starts.ask = { _, _ in asked.withLock { $0 += 1 } }
-        #expect(try await world("POST", "/v1/events/derby/starts").status == 202)
+        let started = try await world("POST", "/v1/events/derby/starts")
+        #expect(started.status == 202)
+        #expect((started.json["by"] as? String)?.hasPrefix("key:") == true)
         #expect(asked.withLock { $0 } == 1)
         #expect(outlooks.withLock { $0 } == [.dryRun, .asked])
         #expect(try await world("POST", "/v1/events/derby/starts", Array(#"{"dry": true}"#.utf8)).status == 422)

@@ -57,7 +57,9 @@ final class FakeStartStore: StartStore {
     }
 
     func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
-    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+    func startNow(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> String? {
         throw NotScripted()
     }
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {

@@ -106,6 +106,33 @@ struct AlignTests {
         }
     }
 
+    @Test func `what Apple is asked for waits for no quota, and does not say so`() async throws {
+        try await withStores { stores in
+            let key = try await stores.put(.sample()).specification.key
+            try await stores.align()
+            let asked = try await stores.channel(of: key.rawValue)
+            #expect(asked.state == .creating)
+            #expect(asked.reason == nil)
+            let shown = try #require(try await stores.events.event(key, now: stores.now)?.channels.first)
+            #expect(shown.state == .pending)
+            #expect(shown.reason == nil)
+        }
+    }
+
+    @Test func `an event that was called off before its channels opened waits for none`() async throws {
+        try await withStores { stores in
+            let at = stores.now.addingTimeInterval(3_600)
+            try await stores.put(.sample(channelsOpenAt: at))
+            try await stores.put(.sample("ended", channelsOpenAt: at))
+            try await stores.accept(.update(), for: "ended")
+            try await stores.events.cancel(.sample(), now: stores.now)
+            try await stores.events.cancel(
+                .sample("ended"), sendingEnd: true, within: .all, by: .server, now: stores.now)
+            let cancelled = try #require(try await stores.events.event(.sample(), now: stores.now)?.channels.first)
+            #expect(cancelled == Audience.ChannelStatus(state: .none))
+        }
+    }
+
     @Test func `a failed creation is tried again at its time, not before`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())

@@ -74,6 +74,12 @@ struct QuotaHistoryTests {
             #expect(ten.map(\.at) == [10, 20].map(Self.at))
             #expect(ten.map(\.used) == [9, 1] && ten.map(\.peak) == [9, 1] && ten.map(\.created) == [2, 1])
             #expect(try await history.samples(Self.history(300, 5, 10)).map(\.at) == [Self.at(10)])
+            // Until the hour is over, those of five minutes tell of it.
+            for step in [3_600, 86_400] {
+                let open = try await history.samples(Self.history(step))
+                #expect(open.map(\.used) == [1] && open.map(\.peak) == [9])
+                #expect(open.map(\.created) == [3] && open.map(\.deleted) == [4])
+            }
             // On the hour a sample stands for the hour, too, with what its missing sample would have counted.
             _ = try await history.record([try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
             let hour = try #require(try await history.samples(Self.history(3_600)).first)

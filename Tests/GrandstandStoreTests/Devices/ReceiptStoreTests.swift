@@ -35,18 +35,22 @@ struct ReceiptStoreTests {
                 #expect(
                     try await phones.store.record(ahead, of: ids[0], secret: Phones.secret, now: stores.now) == 2)
             }
-            let silent = ReceiptBatch(
-                [Receipt(eventKey: key, timestamp: first, shownAt: accepted)], sentAt: nil, arrivedAt: stores.now)
-            _ = try await phones.store.record(silent, of: ids[1], secret: Phones.secret, now: stores.now)
+            // As the page of device pushes writes them: without `sentAt`, corrected by the phone; the last one was not.
+            for (id, delay) in [(ids[1], 2.0), (ids[2], 3_600)] {
+                let receipt = Receipt(eventKey: key, timestamp: first, shownAt: accepted.addingTimeInterval(delay))
+                let silent = ReceiptBatch([receipt], sentAt: nil, arrivedAt: stores.now)
+                #expect(try await phones.store.record(silent, of: id, secret: Phones.secret, now: stores.now) == 1)
+            }
             let reports = try await phones.store.receipts(of: key, within: .all)
             #expect(reports.map(\.app) == [try .sample()])
             let report = try #require(reports.first?.report)
             #expect(report.sample == 3)
             #expect(report.messages.map(\.timestamp) == [first, second])
-            #expect(report.messages.map(\.shown) == [2, 1])
+            #expect(report.messages.map(\.shown) == [3, 1])
             #expect(report.messages.map(\.clockUnknown) == [1, 0])
             #expect(report.messages.map(\.acceptedAt) == [accepted, accepted.addingTimeInterval(60)])
             #expect(report.messages.map(\.seconds?.p50) == [1, 3])
+            #expect(report.messages.map(\.seconds?.p99) == [2, 3])
             #expect(report.newest?.shown == 1)
         }
     }

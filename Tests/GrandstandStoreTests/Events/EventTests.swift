@@ -35,7 +35,10 @@ struct EventTests {
             #expect(second.event.specification == specification)
             #expect(second.event.createdAt == made)
             #expect(second.event.updatedAt == stores.now)
-            #expect(try await stores.events.event(specification.key, now: stores.now) == second.event)
+            #expect(second.event.warnings == [])
+            var read = second.event
+            read.warnings = nil
+            #expect(try await stores.events.event(specification.key, now: stores.now) == read)
         }
     }
 

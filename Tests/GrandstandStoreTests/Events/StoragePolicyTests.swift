@@ -150,6 +150,25 @@ struct StoragePolicyTests {
         }
     }
 
+    @Test func `who declares another policy is told of the followers that it costs`() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            try await stores.put(.sample(audiences: [stored.get(), kept]))
+            // Nobody follows a channel that was not made yet.
+            #expect(try await stores.put(.sample(audiences: [unstored.get(), kept])).warnings == [])
+            try await stores.provision()
+            let lost = try #require(
+                try await stores.events.event(.sample(), now: stores.now)?.channels.first?.channelID)
+            let warnings = try #require(try await stores.put(.sample(audiences: [stored.get(), kept])).warnings)
+            #expect(warnings.count == 1)
+            #expect(
+                warnings.first?.hasPrefix(
+                    "The channel \(lost) of com.example.Goal in production gets no more messages, for the storage policy is "
+                        + "mostRecentMessageStored now, and whoever followed it is lost.") == true)
+            #expect(try await stores.put(.sample(audiences: [stored.get(), kept])).warnings == [])
+        }
+    }
+
     @Test func `the audit log says which audience gets another channel, to its app`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")

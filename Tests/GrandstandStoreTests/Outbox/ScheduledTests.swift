@@ -111,6 +111,37 @@ struct ScheduledTests {
         }
     }
 
+    @Test func `what a bound key scheduled goes to no app that came to the event meanwhile`() async throws {
+        try await withStores { stores in
+            let own = try Audience.sample("com.example.Own")
+            let other = try Audience.sample("com.example.Other")
+            try await stores.open(audiences: [own])
+            try await stores.open("left", audiences: [own])
+            let sendAt = stores.now.addingTimeInterval(60)
+            func accept(_ key: String, _ reach: AppReach) async throws -> UUID {
+                let intake = BroadcastIntake(
+                    .event(try .sample(key)), request: .update(sendAt: sendAt), by: .commandLine, within: reach)
+                let results = try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan)
+                return try #require(results.first).get().id
+            }
+            let bound = try await accept("match-1", .only([own.bundleID]))
+            let free = try await accept("match-1", .all)
+            let lost = try await accept("left", .only([own.bundleID]))
+            try await stores.put(.sample(audiences: [own, other]))
+            try await stores.put(.sample("left", audiences: [other]))
+            stores.clock.advance(by: 60)
+            #expect(try await promote(stores) == 3)
+            func apps(_ id: UUID) async throws -> [BundleID]? {
+                try await stores.outbox.broadcast(id)?.deliveries.map(\.bundleID)
+            }
+            #expect(try await apps(bound) == [own.bundleID])
+            #expect(try await apps(free) == [own.bundleID, other.bundleID])
+            let refused = try #require(try await stores.outbox.broadcast(lost))
+            #expect(refused.state == .cancelled)
+            #expect(refused.warnings == ["not sent: The event has no audience left that its key reached."])
+        }
+    }
+
     @Test func `a dismissal counts from when the end is sent`() async throws {
         try await withStores { stores in
             try await stores.open()

@@ -19,6 +19,25 @@ struct WithdrawalTests {
         }
     }
 
+    @Test func `it says who withdrew it, of those who tried the first; scheduled ones too`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let owner = AuditActor.key(id: UUID(), name: "owner")
+            let waiting = try await stores.accept(.update())
+            let scheduled = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
+            #expect(try await stores.outbox.broadcast(waiting.id)?.withdrawnBy == nil)
+            for broadcast in [waiting, scheduled] {
+                for actor in [owner, .commandLine] {
+                    #expect(
+                        try await stores.outbox.cancel(broadcast.id, within: .all, by: actor, now: stores.now) == true)
+                }
+                let read = try await stores.outbox.broadcast(broadcast.id)
+                #expect(read?.withdrawnBy == "key:owner")
+                #expect(read?.by == "grandstand")
+            }
+        }
+    }
+
     @Test func `one that is under way, was tried, was sent or given back cannot; an unknown one is unknown`()
         async throws
     {

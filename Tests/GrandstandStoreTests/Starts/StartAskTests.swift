@@ -39,6 +39,38 @@ struct StartAskTests {
         }
     }
 
+    @Test func `it says who asked for it, else who declared it`() async throws {
+        try await withStarts { world in
+            let (first, second) = (
+                AuditActor.key(id: UUID(), name: "first"), AuditActor.key(id: UUID(), name: "second")
+            )
+            try await world.open(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
+            var specification = try #require(
+                try await world.stores.events.event(.sample(), now: world.now)?.specification)
+            func declare(_ actor: AuditActor) async throws {
+                _ = try await world.stores.events.put(
+                    specification, within: .all, by: actor, if: .none, now: world.now)
+            }
+            #expect(try await world.report().by == "grandstand")
+            // The same start in another's declaration is the first one's still.
+            specification.name = "Final"
+            try await declare(first)
+            #expect(try await world.report().by == "grandstand")
+            specification.start = StartWorld.start(at: world.now.addingTimeInterval(7_200))
+            try await declare(first)
+            #expect(try await world.report().by == "key:first")
+            func ask(_ actor: AuditActor) async throws -> String? {
+                try await world.starts.startNow(.sample(), within: .all, by: actor, now: world.now)
+            }
+            #expect(try await ask(second) == "key:second")
+            #expect(try await world.report().by == "key:second")
+            #expect(try await ask(first) == "key:second")
+            try await world.starts.stop(.sample(), within: .all, by: second, now: world.now)
+            #expect(try await ask(first) == "key:first")
+            #expect(try await world.report().by == "key:first")
+        }
+    }
+
     @Test func `stopped, what has not gone does not go, until it is asked for`() async throws {
         try await withStarts { world in
             try await world.open()

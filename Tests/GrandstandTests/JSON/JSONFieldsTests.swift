@@ -65,6 +65,33 @@ struct JSONFieldsTests {
         try fields.finish()
     }
 
+    @Test(arguments: [
+        "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2026-11-21T24:00:00Z",
+        "2026-11-21T10:60:00Z", "2026-11-21T10:00:60Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+        "2026-11-00T00:00:00Z", "2026-11-21T10:00:00+24:00", "2026-11-21T10:00:00+01:60", "2026-11-21T10:00:00",
+        "2026-1-21T10:00:00Z", "2026-11-21", "",
+    ])
+    func `a day or time that there is not is refused, never carried on to the next`(text: String) throws {
+        #expect(RFC3339.date(text) == nil)
+        var fields = try fields(#"{"at": "\#(text)"}"#)
+        #expect(fields.date("at") == nil)
+        #expect { try fields.finish() } throws: { ($0 as? Problem)?.errors.map(\.pointer) == ["/at"] }
+    }
+
+    @Test(arguments: [
+        "2028-02-29T00:00:00Z", "2000-02-29T23:59:59.999Z", "2026-04-30T12:00:00-09:30", "2026-12-31T23:59:59Z",
+    ])
+    func `the last day of a month is one`(text: String) { #expect(RFC3339.date(text) != nil) }
+
+    @Test func `a number that no double holds is told as one`() throws {
+        var fields = try fields(#"{"score": 1e400}"#)
+        #expect(fields.number("score") == nil)
+        #expect { try fields.finish() } throws: { error in
+            (error as? Problem)?.errors.map(\.detail)
+                == ["A number of at most 1.8e308 was expected; this one is beyond what a double holds."]
+        }
+    }
+
     @Test func `control characters do not pass as text`() throws {
         var fields = try fields(#"{"name": "a\u0000b"}"#)
         #expect(fields.text("name") == nil)

@@ -68,11 +68,16 @@ struct EventDetail: ConsolePage {
                 Column("Environment") { [.words($0.0.environment.rawValue)] },
                 Column("Variant") { [.words($0.0.variant?.rawValue ?? "")] },
                 Column("Storage policy") { [.words($0.0.storagePolicy.rawValue)] },
-                Column("Channel") { [.state($0.1.state == .none ? "by token" : $0.1.state.rawValue)] },
+                Column("Channel") { [.state(Self.channel($0.0, $0.1))] },
                 Column("Apple's ID") { [.code($0.1.channelID ?? "")] },
                 Column("Why") { Advice.pieces($0.1.reason, isActive: $0.1.state == .active) },
                 Column("Next step") { [.moment($0.1.nextAttemptAt)] },
             ])
+    }
+
+    private static func channel(_ audience: Audience, _ status: Audience.ChannelStatus) -> String {
+        guard status.state == .none else { return status.state.rawValue }
+        return audience.delivery == .tokens ? "by token" : "none made"
     }
 
     /// What has become of the event's start in each app and environment.
