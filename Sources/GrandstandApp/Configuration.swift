@@ -123,7 +123,7 @@ extension Configuration {
 
     private init(_ settings: Variables) throws(ConfigurationError) {
         database =
-            settings["DATABASE_URL"].map(DatabaseSource.url)
+            try settings.connectionString("DATABASE_URL").map(DatabaseSource.url)
             ?? .embedded(directory: settings["GRANDSTAND_DATA_DIR"] ?? ".grandstand")
         host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
         port = try settings.port("GRANDSTAND_PORT") ?? 8080

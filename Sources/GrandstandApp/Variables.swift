@@ -2,6 +2,7 @@ internal import APNsClient
 internal import Configuration
 internal import FoundationEssentials
 internal import Grandstand
+internal import Postgres
 
 /// Variables read by name, through swift-configuration, each checked.
 struct Variables {
@@ -111,6 +112,19 @@ struct Variables {
             throw ConfigurationError("HTTPS_PROXY", "is not an HTTP proxy's URL such as http://proxy.example.com:3128")
         }
         return proxies
+    }
+
+    /// A connection string of libpq's.
+    func connectionString(_ variable: String) throws(ConfigurationError) -> String? {
+        guard let text = self[variable] else { return nil }
+        if let fault = ConnectionString.fault(in: text) {
+            // Not quoted: it may hold a password.
+            throw ConfigurationError(
+                variable,
+                "\(fault); it is a URL such as postgres://user:password@db.example.com:5432/grandstand, or pairs such as "
+                    + "host=db.example.com dbname=grandstand")
+        }
+        return text
     }
 
     func endpoint(_ variable: String, _ standard: String) throws(ConfigurationError) -> Endpoint {

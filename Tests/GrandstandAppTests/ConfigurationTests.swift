@@ -148,6 +148,14 @@ struct ConfigurationTests {
         }
     }
 
+    @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h sslmode=bogus"])
+    func `a connection string that no database can have is refused, and not quoted`(_ text: String) {
+        let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
+        #expect(error?.description.hasPrefix("DATABASE_URL: ") == true)
+        #expect(error?.description.contains("\n") == false)
+        #expect(error?.description.contains("secret") == false)
+    }
+
     @Test(arguments: [
         ("GRANDSTAND_HISTORY_DAYS", "is not a number of days from 1 to 3650"),
         ("GRANDSTAND_LANE_INTERVAL", "is not a number of seconds from 0 to 3600"),

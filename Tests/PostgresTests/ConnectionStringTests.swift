@@ -1,0 +1,35 @@
+internal import Testing
+
+@testable internal import Postgres
+
+/// What is said of a connection string before anything is opened.
+struct ConnectionStringTests {
+    @Test(arguments: [
+        "postgres://a:b@one,two/x?target_session_attrs=read-write", "postgresql://", "postgres://h:5432,i:5433/x",
+        "postgres://[::1]:5432/x?sslmode=verify-full", "host=one,two port=5432 dbname=x", "host='/tmp/a b' user=me",
+        "host=one,two port=1,2", "host=standby", "grandstand", "postgres:///x?host=/var/run/postgresql",
+        "password=a://b host=x", "service=main",
+    ])
+    func `what libpq can connect with is taken`(_ text: String) { #expect(ConnectionString.fault(in: text) == nil) }
+
+    @Test(arguments: [
+        "postgres://secret%zz@h/x", "postgres://me:secret@h/x?bogus=1", "postgres://me:secret@h/x?port=abc",
+        "postgres://[secret", "postgres://me:secret@h:99999999/x", "postgres://me:secret@h/x?sslmode=bogus",
+        "mysql://me:secret@h/x", "mysql://me:secret@h/x?a=b", "POSTGRES://me:secret@h/x", "host=one secret",
+        "host=one password='secret", "host=one bogus=secret", "postgres://me:secret@one,two:1,2:2,three:3,x:0/x",
+        "host=one,two,three port=1,2 password=secret", "target_session_attrs=primary,secret",
+        "connect_timeout=secret", "postgres://me:secret@h/x?sslmode=require=secret",
+    ])
+    func `what it cannot is refused in one line without a password`(_ text: String) throws {
+        let fault = try #require(ConnectionString.fault(in: text))
+        #expect(!fault.contains("secret") && !fault.contains("\n") && !fault.isEmpty, "\(fault)")
+    }
+
+    @Test func `an option that is not known is named`() {
+        #expect(
+            ConnectionString.fault(in: "postgres://h/x?bogus=1")
+                == "it has an option that PostgreSQL does not know, bogus")
+        #expect(ConnectionString.fault(in: "mysql://h/x") == "its scheme is neither postgres nor postgresql")
+        #expect(ConnectionString.fault(in: "host=h port=99999999") == "its port is not a number from 1 to 65535")
+    }
+}
