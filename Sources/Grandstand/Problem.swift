@@ -172,6 +172,15 @@ package struct Problem: Error, Sendable, Equatable {
     }
 }
 
+extension Problem: CustomStringConvertible {
+    /// For logs: the slug and the detail, the places that are wrong, Apple's reason.
+    package var description: String {
+        let places = errors.map { "\($0.pointer): \($0.detail)" }
+        let apple = apns.map { ["APNs: \($0.status) \($0.reason)"] } ?? []
+        return (["\(kind.slug): \(detail)"] + places + apple).joined(separator: "; ")
+    }
+}
+
 /// One place in a request and what is wrong with it.
 package struct FieldError: Sendable, Equatable {
     /// RFC 6901 JSON Pointer into the body; a name such as `limit` for a query parameter.

@@ -19,6 +19,8 @@ package struct RateLimit: Sendable, Hashable {
     package struct Standing: Sendable, Hashable {
         /// Requests at once at most.
         package var limit: Int
+        /// Requests a second that come back.
+        package var rate: Double
         package var remaining: Int
         /// Seconds until a request is allowed again, or until the bucket is full.
         package var reset: Int
@@ -41,7 +43,7 @@ package struct RateLimit: Sendable, Hashable {
         if !isExhausted { tokens -= 1 }
         let wait = isExhausted ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
         return Standing(
-            limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
+            limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
             isExhausted: isExhausted)
     }
 
@@ -56,7 +58,7 @@ package struct RateLimit: Sendable, Hashable {
         fill(policy, at: now)
         let wait = tokens < 1 ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
         return Standing(
-            limit: Int(policy.burst), remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
+            limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
             isExhausted: tokens < 1)
     }
 

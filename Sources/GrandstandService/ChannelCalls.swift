@@ -127,7 +127,7 @@ package struct ChannelCalls: Sendable {
 
     private func log<Value>(_ what: String, _ task: ChannelTask, _ answer: APNsAnswer<Value>) {
         var metadata: Logger.Metadata = [
-            "channel": "\(task.channel.id)", "app": "\(task.address.bundleID)",
+            "channel": "\(task.channel.id.uuidString.lowercased())", "app": "\(task.address.bundleID)",
             "environment": "\(task.address.environment.rawValue)",
         ]
         switch answer {

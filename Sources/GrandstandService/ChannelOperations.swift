@@ -33,7 +33,7 @@ package struct ChannelOperations: Sendable {
         let task = try await reserve(draft, by: actor)
         let (channel, answer) = try await calls.create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
-        var problem = try await problem(answer, address: task.address, verb: "create the channel")
+        var problem = try await problem(answer, address: task.address, verb: "create the channel", changes: true)
         if case .unanswered = answer {
             problem.detail += " APNs' list will tell: look at channel \(channel.id.uuidString.lowercased()) in a while."
             problem.members.append(.init(name: "id", value: .string(channel.id.uuidString.lowercased())))
@@ -100,7 +100,8 @@ package struct ChannelOperations: Sendable {
         }
         let (channel, answer) = try await calls.delete(task, by: actor)
         guard channel.state != .deleted else { return }
-        throw try await problem(answer, address: task.address, verb: "delete the channel, the server goes on trying")
+        throw try await problem(
+            answer, address: task.address, verb: "delete the channel, the server goes on trying", changes: true)
     }
 
     /// Apple's answer about a channel now.
@@ -127,8 +128,10 @@ package struct ChannelOperations: Sendable {
     }
 
     /// The problem for a caller whose answer was no success.
+    ///
+    /// - Parameter changes: whether the call changes something at Apple, so that it may have been done.
     func problem<Value>(
-        _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String
+        _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String, changes: Bool = false
     ) async throws -> Problem {
         switch answer {
         case .refused(let refusal) where refusal.meaning == .quota:
@@ -144,7 +147,10 @@ package struct ChannelOperations: Sendable {
                 apns: refusal, retryAfter: refusal.retryAfter.flatMap { $0 > 0 ? $0 : nil })
         case .unanswered(let reason):
             return Problem(
-                .apnsUnanswered, "APNs did not answer when asked to \(verb): \(reason). It may have been done.")
+                .apnsUnanswered,
+                changes
+                    ? "APNs did not answer when asked to \(verb): \(reason). It may have been done."
+                    : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
             let keyFile = await management.keyFile(of: address)
             guard keyFile == .ok else {

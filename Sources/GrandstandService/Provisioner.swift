@@ -88,7 +88,9 @@ package struct Provisioner: Service {
             }
         } catch {
             // A deletion is taken up by another round once the lease ends, a creation settled from Apple's list.
-            logger.failed("a channel's outcome was not recorded", error, ["channel": "\(task.channel.id)"])
+            logger.failed(
+                "a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.uuidString.lowercased())"]
+            )
         }
     }
 }

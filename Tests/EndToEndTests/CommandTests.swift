@@ -27,6 +27,14 @@ struct CommandTests {
         }
     }
 
+    @Test func `a file that is not there is named, without a lesson in options`() async throws {
+        try await Stage.with { stage in
+            let preview = try await grandstand(stage, "calendar", "preview", "cup", "/nowhere/cup.ics")
+            #expect(preview.exitCode == 1)
+            #expect(preview.text == "Error: the file /nowhere/cup.ics cannot be read\n")
+        }
+    }
+
     @Test func `an audience may be reached by tokens, and a push that waits is withdrawn`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()

@@ -20,6 +20,9 @@ struct CompatibilityTests {
                     try Configuration(environment: environment).database, logger: Stage.logger)
                 #expect(try await session.migrate() == [])
                 await session.close()
+                let report = await Doctor(environment: environment, logger: Stage.logger).run()
+                #expect(report.checks.first { $0.name == "apps" }?.outcome == .ok, "\(report.text)")
+                #expect(report.checks.first { $0.name == "migrations" }?.detail.contains("may do without") == true)
                 for n in 1...5 {
                     #expect(try await stage.api("GET", "/readyz").status == 200)
                     let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)

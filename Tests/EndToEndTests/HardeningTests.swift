@@ -16,6 +16,7 @@ struct HardeningTests {
             let second = try await caller("GET", "/v1/quotas")
             #expect(second.status == 429)
             #expect(second.slug == "rate-limited")
+            #expect(second.json["detail"]?.string?.contains("may make 0.05 requests a second here, 1 at once") == true)
             let wait = try #require(second.headers["retry-after"].flatMap { Int($0) })
             #expect((1...20).contains(wait))
             #expect(second.headers["ratelimit-reset"] == String(wait))

@@ -32,6 +32,23 @@ struct ChannelOperationsQuotaTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `only a call that changes something may have been done`(changes: Bool) async throws {
+        let (management, task) = (Sample.management(FakeGateway()), Sample.task())
+        let ledger = FakeLedger(task.channel, spare: [], reservations: [])
+        let calls = ChannelCalls(
+            management: management, channels: ledger, reconciliations: FakeReconciliations(), lease: 10,
+            now: { Sample.now }, logger: Sample.logger)
+        let operations = ChannelOperations(
+            management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })
+        let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read whole")
+        let problem = try await operations.problem(
+            answer, address: task.address, verb: "list the channels", changes: changes)
+        #expect(problem.kind == .apnsUnanswered)
+        #expect(problem.detail.contains("may have been done") == changes)
+        #expect(problem.detail.contains("did not answer") == changes)
+    }
+
     @Test func `one that is only kept gives its place up first`() async throws {
         let task = Sample.task()
         let (result, ledger, calls) = try await Self.create(

@@ -60,9 +60,11 @@ struct Gate: Sendable {
         context.rate.standing = limits.take(
             key.id, isForClientApps: key.isForClientApps, for: access, at: now)
         if let standing = context.rate.standing, standing.isExhausted {
+            let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
             throw Problem(
                 .rateLimited,
-                "The key \(key.name) may make \(standing.limit) requests a second. Try again in \(standing.reset) s.",
+                "The key \(key.name) may make \(rate) requests a second here, \(standing.limit) at once. "
+                    + "Try again in \(standing.reset) s.",
                 retryAfter: standing.reset)
         }
         return key

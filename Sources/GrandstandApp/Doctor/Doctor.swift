@@ -49,7 +49,7 @@ package struct Doctor: Sendable {
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         do {
             let session = try await DatabaseSession.connect(
-                configuration.database, onlyReads: configuration.onlyReads, logger: logger)
+                configuration.database, sharing: true, onlyReads: configuration.onlyReads, logger: logger)
             let found = await databaseChecks(session, configuration, only: bundleID)
             await session.close()
             return found
@@ -69,8 +69,13 @@ package struct Doctor: Sendable {
             return (Self.noDatabase("\(error)"), [])
         }
         let checks = [await Self.database(session), await clock(session), Self.migrations(status)]
-        guard status == .current else {
-            return (checks + [DoctorCheck("apps", .skipped, "the database's schema is not this binary's")], [])
+        switch status {
+        case .current, .newer: break
+        case .behind, .ahead, .changed:
+            return (
+                checks + [DoctorCheck("apps", .skipped, "the database's schema is not one that this binary can use")],
+                []
+            )
         }
         do {
             let database = Database(session.pool)

@@ -120,7 +120,7 @@ func content(of argument: String) throws -> [UInt8] {
     guard argument.hasPrefix("@") else { return Array(argument.utf8) }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
-        throw ValidationError("The file \(path) cannot be read.")
+        throw StartError("the file \(path) cannot be read")
     }
     return Array(data)
 }

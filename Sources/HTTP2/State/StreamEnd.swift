@@ -1,3 +1,13 @@
+extension Duration {
+    /// In words, rounded to a tenth of a second, to a millisecond below one second.
+    var words: String {
+        let milliseconds = Int((self / .milliseconds(1)).rounded())
+        guard milliseconds >= 1_000 else { return "\(milliseconds) ms" }
+        let tenths = (milliseconds + 50) / 100
+        return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+    }
+}
+
 /// How a stream that ended without a complete answer is judged: certainly not processed, or unknown.
 enum StreamEnd {
     /// The stream was closed on a connection that lives on, by a RST_STREAM of either side or by GOAWAY.
@@ -22,6 +32,7 @@ enum StreamEnd {
 
     /// The request's own time is up.
     static func timedOut(after timeout: Duration, started: Bool, written: Bool) -> HTTP2Failure {
+        let timeout = timeout.words
         if !started { return .notProcessed("no free stream within \(timeout)") }
         return written ? .unanswered("no answer within \(timeout)") : .notProcessed("not written within \(timeout)")
     }
