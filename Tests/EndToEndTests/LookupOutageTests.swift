@@ -16,9 +16,12 @@ struct LookupOutageTests {
         async throws
     {
         try await withCluster(settings: [:]) { cluster, stage, phone in
-            let before = try await phone("GET", Self.path)
+            // A machine that is busy with other tests may lag behind the database for a while.
+            let before = try await until("an answer is not old") {
+                let answer = try await phone("GET", Self.path)
+                return answer.headers["warning"] == nil ? answer : nil
+            }
             #expect(before.status == 200)
-            #expect(before.headers["warning"] == nil)
             #expect(before.headers["age"] == nil)
             let tag = try #require(before.headers["etag"])
 
