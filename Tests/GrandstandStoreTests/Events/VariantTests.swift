@@ -90,6 +90,9 @@ struct VariantTests {
         try await withStores { stores in
             try await stores.open(audiences: audiences(["de", "fr"]))
             try await stores.accept(.update(#"{"n":1}"#, byVariant: ["de": (nil, #"{"title": "Tor!"}"#)]))
+            for delivery in try await stores.claim() {
+                try await stores.settle(delivery, .retry(at: stores.now, reason: "ServiceUnavailable"))
+            }
             try await stores.accept(.update(#"{"n":2}"#, byVariant: ["de": (#"{"n":"zwei"}"#, nil)]))
             let sent = try await stores.claim().map(\.text)
             #expect(sent.count == 2)

@@ -39,7 +39,7 @@ struct LaneTests {
                 ])
             #expect(try await stores.delivery(of: accepted[0]).settledAt == stores.now)
             let (alert, end) = (try await stores.sendOne().text, try await stores.sendOne().text)
-            #expect(alert.contains(#""alert":{}"#) && alert.contains(#"{"n":5}"#))
+            #expect(alert.contains(#""alert":{}"#) && alert.contains(#"{"n":2}"#))
             #expect(end.contains(#""event":"end""#) && end.contains(#"{"n":5}"#))
             #expect(try await stores.claim().isEmpty)
         }
