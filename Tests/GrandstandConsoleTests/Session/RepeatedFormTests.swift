@@ -138,7 +138,7 @@ struct RepeatedFormTests {
             let other = form.map { $0.0 == "name" && path.hasSuffix("declare") ? ("name", "Semi") : $0 }
                 .map { $0.0 == "declaration" ? ("declaration", #"{"format": "csv"}"#) : $0 }
             let refused = try await desk.world.submit(path, other, as: "organise")
-            #expect(refused.status == 412 && refused.body.contains("It was refused."))
+            #expect(refused.status == 412 && refused.body.contains("It was changed or deleted since"))
         }
     }
 
