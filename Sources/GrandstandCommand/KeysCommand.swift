@@ -124,14 +124,14 @@ extension APIKey.Scope: ExpressibleByArgument {}
 /// running on it.
 private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-    // A new database would be made here, and a key in it would open no server.
+    // A first key may be made before the first start. Away from the server it opens nothing, so that is said.
     if case .embedded(let folder) = configuration.database,
         !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
     {
-        throw StartError(
-            "no server's database is here: DATABASE_URL is unset, and \(folder) holds none. Run this where the server runs, "
-                + "with its settings (on a new machine after `grandstand migrate`); or, from anywhere and with an admin's "
-                + "key, `grandstand key create`, which asks the server at GRANDSTAND_URL")
+        let note =
+            "note: DATABASE_URL is unset and \(folder) held no database, so a new one is made there. A server that runs "
+            + "elsewhere does not know its keys: run this there, or ask it with an admin's key by `grandstand key create`.\n"
+        FileHandle.standardError.write(Data(note.utf8))
     }
     let session = try await DatabaseSession.open(
         configuration.database, sharing: true, logger: configuration.makeLogger())
