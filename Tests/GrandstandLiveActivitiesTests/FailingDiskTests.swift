@@ -77,12 +77,12 @@ struct FailingDiskTests {
     /// A server that never answers.
     private struct SilentServer: DeviceServer {
         func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
-            try? await Task.sleep(for: .seconds(86_400))
+            try? await ClientTime.standing.sleep(.zero)
             return .unanswered("silence")
         }
 
         func lookup(_ eventKey: String) async -> LookupOutcome {
-            try? await Task.sleep(for: .seconds(86_400))
+            try? await ClientTime.standing.sleep(.zero)
             return .unanswered("silence")
         }
     }
