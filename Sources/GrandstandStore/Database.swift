@@ -195,6 +195,8 @@ extension PostgresConfiguration {
     ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
+        // One host that vanished (`connectTimeout`) and the next one: less than clients wait for an answer.
+        configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
         configuration.sessionSettings = ["jit": "off", "enable_seqscan": "off"]
         if let changes {

@@ -10,6 +10,9 @@ package struct PostgresConfiguration: Sendable {
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, new attempts included.
     package var acquireTimeout: Duration = .seconds(10)
+    /// Of that, while the database takes no connections: a caller's turn may come late where all are in use, but a
+    /// database that is away is said to be. An attempt that takes longer goes on for the callers to come.
+    package var reachTimeout: Duration = .seconds(3_600)
     /// Only servers that take writes will do: no standby, no primary that was set aside. Of several hosts the one that
     /// does is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false

@@ -4,6 +4,14 @@ internal import Logging
 internal import Postgres
 internal import Testing
 
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Glibc)
+    private import Glibc
+#elseif canImport(Musl)
+    private import Musl
+#endif
+
 @Suite(.timeLimit(.minutes(2)))
 struct PoolTests {
     @Test func `a transaction commits when its body returns and rolls back when it throws`() async throws {
@@ -141,6 +149,63 @@ struct PoolTests {
             return error?.kind == .connectionFailed && error?.message.contains("/nonexistent-folder") ?? false
                 && !(error?.message.contains("secret-word") ?? true)
         }
+        await pool.close()
+    }
+
+    /// Takes connections as the kernel does for a server that hangs, and says nothing.
+    private static func silentServer() throws -> (socket: Int32, connectionString: String) {
+        let folder = FileManager.default.temporaryDirectory.path + "/gs-silent-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        #if canImport(Glibc)
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array("\(folder)/.s.PGSQL.5432".utf8)) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        try #require(bound == 0 && listen(descriptor, 16) == 0)
+        return (descriptor, "host='\(folder)' dbname=x connect_timeout=30")
+    }
+
+    @Test func `an attempt that hangs holds up neither a late caller nor a cancelled one nor the pool's end`()
+        async throws
+    {
+        let (descriptor, connectionString) = try Self.silentServer()
+        defer { close(descriptor) }
+        var configuration = PostgresConfiguration(connectionString: connectionString)
+        configuration.maximumConnections = 3
+        configuration.reachTimeout = .milliseconds(100)
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        let began = ContinuousClock.now
+        await #expect {
+            try await pool.query("select 1")
+        } throws: { ($0 as? PostgresError)?.kind == .connectionFailed }
+        let (cancelled, waiting) = (
+            Task { try await pool.withConnection(within: .seconds(60)) { _ in } },
+            Task { try await pool.withConnection(within: .seconds(60)) { _ in } }
+        )
+        // All three places have an attempt under way.
+        while pool.connections.busy < 3 { await Task.yield() }
+        cancelled.cancel()
+        let first = await cancelled.result
+        #expect { try first.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
+        await pool.close()
+        let second = await waiting.result
+        #expect { try second.get() } throws: { ($0 as? PostgresError)?.kind == .poolClosed }
+        #expect(began.duration(to: .now) < .seconds(20))
+    }
+
+    @Test func `what a caller did not wait for is the next one's`() async throws {
+        let pool = try await TestCluster.pool(maximumConnections: 1)
+        let hasty = Task { try await pool.withConnection(within: .zero) { _ in } }
+        _ = await hasty.result
+        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        #expect(pool.connections.idle + pool.connections.busy == 1)
         await pool.close()
     }
 

@@ -21,9 +21,14 @@ struct Connector: Sendable {
     /// - Throws: `connectionFailed` with libpq's words, which never hold the password.
     func connect() async throws(PostgresError) -> LibPQConnection {
         let result = await withCheckedContinuation { continuation in
-            Self.threads.async { continuation.resume(returning: connectBlocking()) }
+            connect { continuation.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// The same for a caller that may not wait for the end: `done` is called on the attempt's thread.
+    func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
+        Self.threads.async { done(connectBlocking()) }
     }
 
     /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow

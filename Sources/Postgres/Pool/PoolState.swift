@@ -3,7 +3,8 @@ struct PoolState {
     /// A waiter's turn: a connection, or the right to open one.
     enum Turn: Sendable {
         case connection(PostgresConnection)
-        case open
+        /// - Parameter failure: why the waiter's own attempt to open one made none, if it waited for that.
+        case open(after: PostgresError? = nil)
     }
 
     enum Next {
@@ -21,12 +22,16 @@ struct PoolState {
         case waiting(Waiter)
         /// The turn, when it came before the wait began.
         case served(Turn)
+        /// Was given up before the wait began.
+        case left(PostgresError)
     }
 
     private var idle: [PostgresConnection] = []
     var idleCount: Int { idle.count }
     /// Lent, or being opened.
     private(set) var lent = 0
+    /// Of these, attempts to open one that are under way, whether or not a caller still waits for them.
+    private(set) var attempts = 0
     private(set) var isClosed = false
     /// Counts the servers that were left because they take no writes any more. What was opened before the last of them
     /// was left is not lent again.
@@ -47,10 +52,42 @@ struct PoolState {
             lent += 1
             return .open
         }
+        let id = announce()
+        line.append(id)
+        return .wait(id)
+    }
+
+    /// A place outside the line, for a caller that waits for something other than its turn; `nil` when the pool is closed.
+    mutating func pause() -> Int? { isClosed ? nil : announce() }
+
+    /// The same for a caller that has the right to open a connection, and begins an attempt.
+    mutating func begin() -> Int? {
+        guard !isClosed else { return nil }
+        attempts += 1
+        return announce()
+    }
+
+    /// The attempt of this place has ended.
+    ///
+    /// - Returns: whether its caller gets what came of it, and the waiter to resume with that now. A caller that has left
+    ///   leaves connection or right behind.
+    mutating func end(_ id: Int, _ turn: Turn) -> (isTaken: Bool, waiter: Waiter?) {
+        attempts -= 1
+        switch places[id] {
+        case .announced:
+            places[id] = .served(turn)
+            return (true, nil)
+        case .waiting(let waiter):
+            places[id] = nil
+            return (true, waiter)
+        case .served, .left, nil: return (false, nil)
+        }
+    }
+
+    private mutating func announce() -> Int {
         numbers += 1
-        line.append(numbers)
         places[numbers] = .announced
-        return .wait(numbers)
+        return numbers
     }
 
     /// Begins to wait.
@@ -64,16 +101,26 @@ struct PoolState {
         case .served(let turn):
             places[id] = nil
             return .success(turn)
+        case .left(let error):
+            places[id] = nil
+            return .failure(error)
         case .waiting, nil:
             return .failure(PostgresError(.poolClosed, "the pool was closed"))
         }
     }
 
-    /// Takes a waiter out of the line.
-    mutating func remove(_ id: Int) -> Waiter? {
+    /// Gives a place up, with what is said to its caller.
+    ///
+    /// - Returns: the waiter to resume with it.
+    mutating func remove(_ id: Int, _ error: PostgresError) -> Waiter? {
+        switch places[id] {
+        case .announced: places[id] = .left(error)
+        case .waiting: break
+        case .served, .left, nil: return nil
+        }
+        line.removeAll { $0 == id }
         guard case .waiting(let waiter) = places[id] else { return nil }
         places[id] = nil
-        line.removeAll { $0 == id }
         return waiter
     }
 
@@ -95,7 +142,7 @@ struct PoolState {
     ///
     /// - Returns: the waiter to resume with the right to open another.
     mutating func discard() -> Waiter? {
-        if let (isServed, waiter) = serveFirst(.open) { return isServed ? nil : waiter }
+        if let (isServed, waiter) = serveFirst(.open()) { return isServed ? nil : waiter }
         lent -= 1
         return nil
     }
@@ -117,9 +164,14 @@ struct PoolState {
             line = []
             places = [:]
         }
-        let waiters = line.compactMap { id -> Waiter? in
-            guard case .waiting(let waiter) = places[id] else { return nil }
-            return waiter
+        var waiters: [Waiter] = []
+        for place in places.values {
+            switch place {
+            case .waiting(let waiter): waiters.append(waiter)
+            // Nobody will take what is there.
+            case .served: lent -= 1
+            case .announced, .left: break
+            }
         }
         return (idle, waiters)
     }

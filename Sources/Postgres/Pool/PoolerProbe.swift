@@ -10,8 +10,8 @@ extension PostgresPool {
     ///
     /// - Throws: `PostgresError` when no connection can be made.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is just starting, as every query does.
-        try await withConnection { _ in }
+        // Waits for a server that is just starting, as the first query of a command does.
+        try await withConnection(within: configuration.acquireTimeout) { _ in }
         let first = try await probe()
         do {
             // A client of PostgreSQL itself was told the number of its server process.

@@ -23,13 +23,15 @@ package final class PostgresPool: PostgresQuerying {
 
     /// Lends a connection to `body`, which must not keep it. It goes back when `body` ends, clean or closed.
     ///
-    /// - Throws: what `body` throws; `connectionFailed`, `poolExhausted` when none is to be had within
-    ///   `acquireTimeout`; `poolClosed`; `cancelled`.
+    /// - Parameter patience: how long a database is waited for that takes no connections, in place of `reachTimeout`.
+    /// - Throws: what `body` throws; `connectionFailed`, `poolExhausted` when none is to be had in time (`reachTimeout`,
+    ///   `acquireTimeout`); `poolClosed`; `cancelled`.
     package func withConnection<Value: Sendable>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
+        within patience: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         let asked = configuration.onWait.map { _ in ContinuousClock.now }
-        let connection = try await acquire()
+        let connection = try await acquire(within: patience ?? configuration.reachTimeout)
         if let asked { configuration.onWait?(asked.duration(to: .now)) }
         do {
             let value = try await body(connection)
@@ -79,15 +81,16 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Takes no more callers, waits a bounded time for lent connections, closes all. Idempotent.
+    /// Takes no more callers, tells those who wait, waits a bounded time for lent connections, closes all. Attempts to open
+    /// one are not waited for. Idempotent.
     package func close() async {
         let (idle, waiters) = state.withLock { $0.close() }
         _ = idle
         for waiter in waiters {
-            waiter.resume(returning: .failure(PostgresError(.poolClosed, "the pool was closed")))
+            waiter.resume(returning: .failure(Self.closed))
         }
         let deadline = ContinuousClock.now + .seconds(5)
-        while state.withLock({ $0.lent > 0 }), ContinuousClock.now < deadline {
+        while state.withLock({ $0.lent > $0.attempts }), ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(5))
         }
     }
@@ -109,31 +112,34 @@ package final class PostgresPool: PostgresQuerying {
 
     // MARK: Lending
 
-    private func acquire() async throws(PostgresError) -> PostgresConnection {
-        let deadline = ContinuousClock.now + configuration.acquireTimeout
+    private func acquire(within patience: Duration) async throws(PostgresError) -> PostgresConnection {
+        let asked = ContinuousClock.now
+        let deadline = asked + configuration.acquireTimeout
+        let reached = asked + min(patience, configuration.acquireTimeout)
         while true {
             let turn = state.withLock { $0.next(maximum: configuration.maximumConnections) }
             switch turn {
-            case .closed: throw PostgresError(.poolClosed, "the pool was closed")
+            case .closed: throw Self.closed
             case .idle(let connection):
                 // One the server has closed while it was idle is not worth a caller's error.
                 if !connection.raw.hasUnexpectedInput { return connection }
                 discard()
-            case .open: return try await open(until: deadline)
+            case .open: return try await open(until: reached)
             case .wait(let id):
-                switch try await wait(id, until: deadline) {
+                switch try await wait(id, until: deadline, late: Self.exhausted) {
                 case .connection(let connection): return connection
-                case .open: return try await open(until: deadline)
+                case .open: return try await open(until: reached)
                 }
             }
         }
     }
 
-    private func wait(_ id: Int, until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PoolState.Turn
-    {
+    private func wait(
+        _ id: Int, until deadline: ContinuousClock.Instant, late: PostgresError
+    ) async throws(PostgresError) -> PoolState.Turn {
         let timer = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
-            self.giveUp(id, PostgresError(.poolExhausted, "no database connection became free in time"))
+            self.giveUp(id, late)
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -149,31 +155,70 @@ package final class PostgresPool: PostgresQuerying {
     }
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
+    private static let closed = PostgresError(.poolClosed, "the pool was closed")
+    private static let exhausted = PostgresError(.poolExhausted, "no database connection became free in time")
+    private static let unreached = PostgresError(.connectionFailed, "the database did not answer in time")
 
     private func giveUp(_ id: Int, _ error: PostgresError) {
-        state.withLock { $0.remove(id) }?.resume(returning: .failure(error))
+        state.withLock { $0.remove(id, error) }?.resume(returning: .failure(error))
     }
 
     /// Opens a connection, again and again with back-off while time remains.
     private func open(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PostgresConnection {
         var backoff = Backoff()
+        var failure: PostgresError?
         while true {
-            let generation = generation
-            do throws(PostgresError) {
-                let raw = try await connector.connect()
-                if isClosed { throw PostgresError(.poolClosed, "the pool was closed") }
-                return PostgresConnection(raw, configuration: configuration, generation: generation)
-            } catch {
+            switch try await attempt(until: deadline, late: failure ?? Self.unreached) {
+            case .connection(let connection): return connection
+            case .open(let error):
+                let reason = error ?? Self.unreached
                 let pause = backoff.next()
-                let isLate = ContinuousClock.now + pause > deadline
-                if error.kind == .poolClosed || isLate || Task.isCancelled || isClosed {
+                guard ContinuousClock.now + pause <= deadline, !Task.isCancelled, !isClosed else {
                     discard()
-                    throw Task.isCancelled ? Self.cancelled : error
+                    throw Task.isCancelled ? Self.cancelled : reason
                 }
-                logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
-                try? await Task.sleep(for: pause)
+                failure = reason
+                logger.debug("no connection to the database yet", metadata: ["error": "\(reason)"])
+                await self.pause(for: pause)
             }
         }
+    }
+
+    /// One attempt. Its caller leaves when it is late or cancelled, or the pool is closed; the attempt, a call that blocks,
+    /// keeps its place until it ends, and what it makes is the next caller's.
+    ///
+    /// - Throws: when the caller has left. Else it has a connection, or still the right to open one.
+    private func attempt(
+        until deadline: ContinuousClock.Instant, late: PostgresError
+    ) async throws(PostgresError) -> PoolState.Turn {
+        guard !Task.isCancelled, let id = state.withLock({ $0.begin() }) else {
+            discard()
+            throw Task.isCancelled ? Self.cancelled : Self.closed
+        }
+        let generation = generation
+        connector.connect { [self] result in
+            switch result {
+            case .success(let raw):
+                let connection = PostgresConnection(raw, configuration: configuration, generation: generation)
+                if !ended(id, .connection(connection)) { release(connection) }
+            case .failure(let error):
+                if !ended(id, .open(after: error)) { discard() }
+            }
+        }
+        return try await wait(id, until: deadline, late: late)
+    }
+
+    /// - Returns: whether the caller of the attempt gets what came of it.
+    private func ended(_ id: Int, _ turn: PoolState.Turn) -> Bool {
+        let (isTaken, waiter) = state.withLock { $0.end(id, turn) }
+        waiter?.resume(returning: .success(turn))
+        return isTaken
+    }
+
+    /// Ends early when the task is cancelled or the pool is closed.
+    private func pause(for duration: Duration) async {
+        guard let id = state.withLock({ $0.pause() }) else { return }
+        _ = try? await wait(id, until: .now + duration, late: Self.unreached)
     }
 
     private func release(_ connection: PostgresConnection) {
@@ -184,6 +229,6 @@ package final class PostgresPool: PostgresQuerying {
 
     /// A connection is closed: the first waiter may open another.
     private func discard() {
-        state.withLock { $0.discard() }?.resume(returning: .success(.open))
+        state.withLock { $0.discard() }?.resume(returning: .success(.open()))
     }
 }
