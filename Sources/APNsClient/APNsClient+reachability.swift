@@ -7,7 +7,7 @@ package enum APNsReachability: Sendable, Hashable {
     case unknown
     /// A connection is open.
     case reachable
-    /// The last attempt failed.
+    /// The last attempt failed, or APNs stopped answering.
     case unreachable(reason: String)
 }
 
@@ -31,7 +31,8 @@ extension APNsClient {
 extension ConnectionPool {
     /// The reachability by its connections.
     var reachability: APNsReachability {
-        let (hasOne, fault) = glance
+        let (hasOne, fault, silence) = glance
+        if let silence { return .unreachable(reason: silence) }
         if hasOne { return .reachable }
         return fault.map { .unreachable(reason: $0.message) } ?? .unknown
     }

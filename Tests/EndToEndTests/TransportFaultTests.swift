@@ -113,6 +113,11 @@ struct TransportFaultTests {
                         try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["sending"]
                     }
                 }
+                try await until("the silence is told") {
+                    let apns = try await stage.api("GET", "/readyz").json["apns"]
+                    let states = ["development", "production"].map { apns?[$0]?["state"]?.string }
+                    return states.contains("unreachable") ? () : nil
+                }
                 first.kill9()
                 let second = try await SimulatorProcess.start(at: place)
                 for id in ids {

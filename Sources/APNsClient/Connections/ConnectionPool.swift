@@ -44,6 +44,8 @@ final class ConnectionPool: Sendable {
         var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
         var fault: HTTP2ConnectError?
+        /// Why a connection was given up on which APNs did not answer, and what any of them had read last by then.
+        var silence: (reason: String, lastRead: UInt64)?
         var isClosed = false
 
         mutating func ticket() -> Int {
@@ -127,9 +129,16 @@ final class ConnectionPool: Sendable {
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, and why the last attempt to make one failed, if it did.
-    var glance: (hasOne: Bool, fault: HTTP2ConnectError?) {
-        state.withLock { (!look(&$0).isEmpty, $0.fault) }
+    /// Whether a connection can be used now, why the last attempt to make one failed, if it did, and why one was given up
+    /// if nothing has come from APNs since.
+    var glance: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
+        state.withLock { state in
+            let members = look(&state)
+            if let last = state.silence?.lastRead, state.members.contains(where: { $0.connection.lastRead > last }) {
+                state.silence = nil
+            }
+            return (!members.isEmpty, state.fault, state.silence?.reason)
+        }
     }
 
     // MARK: Under the lock
@@ -240,6 +249,10 @@ final class ConnectionPool: Sendable {
         let goAway = member.connection.goAway.map { GoAwayReason(debugData: $0.debugData) }
         if let goAway { metrics.goAway(goAway) }
         state.withLock { state in
+            if member.connection.fellSilent {
+                let lastRead = (state.members + [member]).map(\.connection.lastRead).max() ?? 0
+                state.silence = (reason, lastRead)
+            }
             state.members.removeAll { $0 === member }
             // One that APNs never accepted anything on, or ended for a reason of ours, would be followed by its like.
             if member.isProven, goAway?.isOrdinary ?? true {

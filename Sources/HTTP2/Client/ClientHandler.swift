@@ -89,6 +89,7 @@ final class ClientHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         heartbeat.read(now: now)
+        streams.lastRead = now
         takeOrders()
         settle(now: now)
         context.fireChannelReadComplete()
@@ -287,7 +288,9 @@ final class ClientHandler: ChannelInboundHandler {
             switch heartbeat.check(now: now) {
             case .wait: break
             case .ping: driver.session?.ping()
-            case .dead: return end("the peer sent nothing for \(configuration.pingTimeout) after a PING")
+            case .dead:
+                streams.fellSilent = streams.streamsInUse > 0
+                return end("the peer sent nothing for \(configuration.pingTimeout) after a PING")
             }
         }
         settle(now: now)

@@ -5,4 +5,8 @@ struct ClientSnapshot: Sendable {
     var streamLimit = 0
     var waiting = 0
     var goAway: GoAway?
+    /// Nanoseconds of a steady clock.
+    var lastRead: UInt64 = 0
+    /// It ended because the peer gave no sign of life while answers were awaited.
+    var fellSilent = false
 }

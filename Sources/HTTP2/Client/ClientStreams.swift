@@ -8,6 +8,10 @@ final class ClientStreams {
     private(set) var goAway: GoAway?
     /// How the peer broke the protocol, once it did.
     private(set) var violation: String?
+    /// For the snapshot.
+    var lastRead = NIODeadline.uptimeNanoseconds(0)
+    /// For the snapshot.
+    var fellSilent = false
 
     let snapshot = NIOLockedValueBox(ClientSnapshot())
 
@@ -47,7 +51,7 @@ final class ClientStreams {
     func publish() -> [ClientCall.Answer] {
         let now = ClientSnapshot(
             isUsable: life.isOpen, streamsInUse: budget.inUse, streamLimit: budget.limit, waiting: line.count,
-            goAway: goAway)
+            goAway: goAway, lastRead: lastRead.uptimeNanoseconds, fellSilent: fellSilent)
         snapshot.withLockedValue { $0 = now }
         if !answers.isEmpty {
             for answer in answers { answer.continuation.resume(returning: answer.outcome) }

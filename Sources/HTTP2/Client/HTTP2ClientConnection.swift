@@ -88,6 +88,12 @@ package final class HTTP2ClientConnection: Sendable {
         snapshot.withLockedValue { $0.goAway.map { ($0.code, $0.debugData) } }
     }
 
+    /// When something came from the peer, in nanoseconds of a steady clock.
+    package var lastRead: UInt64 { snapshot.withLockedValue { $0.lastRead } }
+
+    /// Whether it ended because the peer gave no sign of life, after a PING either, while answers were awaited.
+    package var fellSilent: Bool { snapshot.withLockedValue { $0.fellSilent } }
+
     /// The connection's event loop as a task executor. Callers that run on it are answered without a thread hop, which
     /// gains about a third; what they do between two calls must be short, since it holds the connection up.
     package var taskExecutor: any TaskExecutor { executor }

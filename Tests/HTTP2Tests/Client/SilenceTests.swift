@@ -18,6 +18,7 @@ import Testing
             #expect(outcomes.count { $0.isNotProcessed } == 1, "the one in line")
             #expect(await connection.closed().contains("PING"))
             #expect(!connection.isUsable)
+            #expect(connection.fellSilent)
         }
         await server.stop()
     }
@@ -30,6 +31,8 @@ import Testing
         }
         try await withConnection(server.port, impatient) { connection in
             #expect(await connection.closed().contains("PING"))
+            // A router may have forgotten it: nothing is said of the peer.
+            #expect(!connection.fellSilent)
         }
         await server.stop()
     }
