@@ -193,15 +193,15 @@ package struct DatabaseSession: Sendable {
     }
 
     package func close() async {
-        await pool.close()
-        await lookupPool.close()
-        await bulkPool.close()
-        await outboxPool.close()
-        await dispatchPool.close()
-        await startPool.close()
-        await reportPool.close()
-        await devicePool.close()
+        await closePools()
         await cluster?.stop()
+    }
+
+    /// Nothing waits for the database any more.
+    func closePools() async {
+        await withTaskGroup(of: Void.self) { group in
+            for (_, pool) in pools { group.addTask { await pool.close() } }
+        }
     }
 
     /// Refuses a connection pooler that lends sessions transaction by transaction: it would work for a while.

@@ -5,6 +5,7 @@ package import GrandstandAPI
 internal import GrandstandService
 package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 package import UnixSignals
 
 /// A server, built and not yet running: `serve`, the demo and the end-to-end tests all run this.
@@ -45,7 +46,8 @@ package struct Server: Sendable {
     package var databaseURL: String { resources.database.url }
 
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
-    /// the drain time, the rest stays in the outbox; the database is closed last.
+    /// the drain time, the rest stays in the outbox; the database is closed last. A little after the drain time nothing waits
+    /// for the database or for a client any more.
     ///
     /// Only the loops of the configured roles run here.
     ///
@@ -63,11 +65,24 @@ package struct Server: Sendable {
         if let port = configuration.operationsPort {
             members.append(.init(nil, operationsListener(port), "operations"))
         }
-        let group = ServiceGroup(
-            configuration: .init(
-                services: members.filter { !($0.roles?.isDisjoint(with: roles) ?? false) }
-                    .map { .init(service: $0.service, serviceName: $0.name) },
-                gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger)))
+        let drain = resources.drain
+        let closing = Mutex<Task<Void, any Error>?>(nil)
+        let beginning = StopBeginning {
+            drain.begin()
+            closing.withLock {
+                $0 = Task {
+                    try await drain.waitBeyond()
+                    await resources.database.closePools()
+                }
+            }
+        }
+        members.append(.init(nil, beginning, "stop"))
+        var settings = ServiceGroupConfiguration(
+            services: members.filter { !($0.roles?.isDisjoint(with: roles) ?? false) }
+                .map { .init(service: $0.service, serviceName: $0.name) },
+            gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
+        settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
+        let group = ServiceGroup(configuration: settings)
         // Cancelling the group would cut requests off; a stop is always a graceful one.
         let running = Task { try await group.run() }
         let result = await withTaskCancellationHandler {
@@ -75,8 +90,13 @@ package struct Server: Sendable {
         } onCancel: {
             Task { await group.triggerGracefulShutdown() }
         }
+        closing.withLock { $0 }?.cancel()
         await close()
-        try result.get()
+        do {
+            try result.get()
+        } catch is CancellationError where drain.hasBegun {
+            logger.warning("the stop was cut short at the end of its time: GRANDSTAND_DRAIN_SECONDS")
+        }
     }
 
     private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
@@ -112,6 +132,18 @@ package struct Server: Sendable {
         var logger = logger
         if logger.logLevel == .info { logger.logLevel = .notice }
         return logger
+    }
+}
+
+/// The first of the services that a stop reaches.
+private struct StopBeginning: Service {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func run() async {
+        try? await gracefulShutdown()
+        body()
     }
 }
 

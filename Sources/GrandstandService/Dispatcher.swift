@@ -21,7 +21,7 @@ package final class Dispatcher: Service {
         /// way, so it may be shorter than one.
         package var lease: TimeInterval
         /// How long a stop waits for requests under way.
-        package var drain: Duration
+        package var drain: Drain
         /// The longest sleep: then work is found whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
 
@@ -29,7 +29,7 @@ package final class Dispatcher: Service {
         /// few lanes it takes.
         var leastRoom: Int { max(1, min(batch, concurrency / 4)) }
 
-        package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Duration) {
+        package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Drain) {
             self.concurrency = concurrency
             self.laneInterval = laneInterval
             self.lease = lease
@@ -87,22 +87,39 @@ package final class Dispatcher: Service {
             departures.attach(self)
             let claimer = Task { await self.claimLoop() }
             let sender = Task { await self.sendLoop() }
+            let (stopping, stop) = AsyncStream.makeStream(of: Void.self)
+            // Not a child: the cancellation of this task must leave it the time to drain.
+            let cut = Task {
+                for await _ in stopping {}
+                try await self.settings.drain.wait()
+                self.cut(claimer, sender)
+            }
             await withGracefulShutdownHandler {
                 await withTaskCancellationHandler {
                     await claimer.value
                     await sender.value
                 } onCancel: {
                     claimer.cancel()
+                    stop.finish()
                 }
             } onGracefulShutdown: {
                 self.flights.stopClaiming()
                 self.doorbell.ring()
+                stop.finish()
             }
+            cut.cancel()
             departures.detach(self)
             flights.close()
             await settler.value
             group.cancelAll()
         }
+    }
+
+    /// Ends what has outlasted the drain: a claim that waits for the database, and requests to APNs, which are given back.
+    private func cut(_ claimer: Task<Void, Never>, _ sender: Task<Void, Never>) {
+        claimer.cancel()
+        flights.abandon(at: now())
+        sender.cancel()
     }
 
     // MARK: Departures
@@ -133,16 +150,11 @@ package final class Dispatcher: Service {
 
     private func sendLoop() async {
         // Discarding: an ordinary group keeps every send that has ended, for as long as the loop runs.
-        let drain = await withDiscardingTaskGroup(returning: Task<Void, any Error>.self) { sends in
+        await withDiscardingTaskGroup { sends in
             for await deliveries in outgoing.stream {
                 for delivery in deliveries { sends.addTask { await self.send(delivery) } }
             }
-            return Task {
-                try await Task.sleep(for: settings.drain)
-                flights.abandon(at: now())
-            }
         }
-        drain.cancel()
     }
 
     // MARK: Claims
@@ -260,7 +272,8 @@ package final class Dispatcher: Service {
         if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
-            "apns-request-id": "\(delivery.message.requestID)", "attempt": "\(delivery.attempts)",
+            "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
+            "attempt": "\(delivery.attempts)",
         ]
         let name = delivery.message.subject == .broadcast ? "broadcast" : "push"
         switch verdict {

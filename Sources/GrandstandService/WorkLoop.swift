@@ -58,7 +58,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
         /// How long a stop waits for the round and the work under way before it cancels them.
-        var drain: Duration = .zero
+        var drain = Drain(.zero)
     }
 
     private struct State {
@@ -168,7 +168,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         state.withLock { state in
             guard state.cut == nil else { return }
             state.cut = Task { [drain = settings.drain] in
-                try await Task.sleep(for: drain)
+                try await drain.wait()
                 work.cancel()
             }
         }

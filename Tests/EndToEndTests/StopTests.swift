@@ -1,8 +1,11 @@
 internal import APNsSimulator
+internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandStore
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 /// A stop loses nothing that was answered 202.
@@ -102,6 +105,40 @@ struct StopTests {
             #expect(messages.count == Set(messages).count)
             #expect(messages.count >= accepted.count)
         }
+    }
+
+    /// A settled message whose verdict cannot be written, claims, reconciliations and listeners: all want connections.
+    @Test(arguments: ["0.5", "3"])
+    func `a stop ends in its time though the database is away`(drain: String) async throws {
+        let folder = try TemporaryFolder()
+        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
+        let connection = try await cluster.start()
+        let pool = PostgresPool(configuration: .stores(connectionString: connection), logger: Stage.logger)
+        _ = try await Migrator(pool).migrate()
+        await pool.close()
+        do {
+            let settings = ["DATABASE_URL": connection, "GRANDSTAND_DRAIN_SECONDS": drain]
+            try await Stage.place(settings: settings) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    let hold = simulator.hold { $0.isBroadcast }
+                    _ = try await stage.broadcast(Self.update)
+                    _ = try await stage.sent(1)
+                    await cluster.stop()
+                    hold.release()
+                    let began = ContinuousClock.now
+                    stage.running.cancel()
+                    try await stage.running.value
+                    // The drain, its margin of 2 s, and a busy machine.
+                    let bound = try #require(Double(drain)) + 2 + 4
+                    #expect(began.duration(to: .now) < .seconds(bound))
+                }
+            }
+        } catch {
+            await cluster.stop()
+            throw error
+        }
+        await cluster.stop()
     }
 
     @Test func `a server that was never run closes what it opened`() async throws {

@@ -16,7 +16,7 @@ struct DispatcherTests {
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> Dispatcher {
-        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: drain)
+        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: Drain(drain))
         settings.pollInterval = pollInterval
         return Dispatcher(
             environment: .production, outbox: outbox, departures: departures,
@@ -145,6 +145,25 @@ struct DispatcherTests {
         await running.value
         #expect(outbox.books.settled.map(\.delivery) == [2])
         #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
+    }
+
+    @Test func `a request that is never answered does not outlast the drain`() async {
+        let outbox = FakeOutbox([Sample.delivery(1)])
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let gateway = FakeGateway { _ in
+            begin.finish()
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(hold) {}
+            return .unanswered("the call was cancelled")
+        }
+        let dispatcher = Self.dispatcher(outbox, gateway, drain: .milliseconds(20))
+        let running = Task { await dispatcher.run() }
+        for await _ in begun {}
+        running.cancel()
+        await running.value
+        #expect(outbox.books.settled.isEmpty)
+        #expect(outbox.books.released.map(\.id) == [1])
     }
 
     @Test func `what was claimed with its acceptance is sent and settled like all else`() async throws {

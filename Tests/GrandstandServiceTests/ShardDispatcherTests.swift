@@ -35,7 +35,7 @@ struct ShardDispatcherTests {
         drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> ShardDispatcher<FakeStartStore> {
-        var settings = ShardSettings(lease: lease, drain: drain)
+        var settings = ShardSettings(lease: lease, drain: Drain(drain))
         settings.pollInterval = pollInterval
         return ShardDispatcher(
             environment: .production, store: store,
@@ -166,7 +166,7 @@ struct ShardDispatcherTests {
 
     @Test func `a stop does not wait for a database that stays away`() async {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
-        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, drain: .zero)
+        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 3_600, drain: .zero)
         let running = Task { await dispatcher.run() }
         await store.wait { $0.log.contains("failure") }
         running.cancel()

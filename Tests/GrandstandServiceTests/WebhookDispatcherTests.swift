@@ -81,7 +81,7 @@ struct WebhookDispatcherTests {
 
     private static func dispatcher(_ box: Box, _ door: Door, drain: Duration = .seconds(30)) -> WebhookDispatcher {
         WebhookDispatcher(
-            outbox: box, gateway: door, signals: HandSignals(), settings: .init(lease: 20, drain: drain),
+            outbox: box, gateway: door, signals: HandSignals(), settings: .init(lease: 20, drain: Drain(drain)),
             now: { Sample.now }, logger: Sample.logger)
     }
 

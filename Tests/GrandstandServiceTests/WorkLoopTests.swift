@@ -57,7 +57,7 @@ struct WorkLoopTests {
 
     /// Hours: nothing here happens because time has passed.
     private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
-        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: drain)
+        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: Drain(drain))
     }
 
     private static func loop(
@@ -174,6 +174,27 @@ struct WorkLoopTests {
     @Test func `what outlasts the drain is cancelled`() async {
         let journal = Journal()
         let loop = Self.loop(Self.settings(drain: .milliseconds(1)), Queue([1]), journal) { work in
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(hold) {}
+            journal.write(.cancelled(work))
+        }
+        let running = Task { await loop.run() }
+        await journal.wait(for: 1, where: Self.isBegun)
+        running.cancel()
+        await running.value
+        #expect(journal.all.last == .cancelled(1))
+    }
+
+    @Test func `loops that are stopped one after the other share one drain`() async {
+        let drain = Drain(.milliseconds(1))
+        let end = drain.begin()
+        try? await drain.wait()
+        #expect(drain.begin() == end)
+        // Stopped when the time is over: what it does is cancelled at once, an hour of its own it has not.
+        let journal = Journal()
+        let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)
+        let loop = Self.loop(settings, Queue([1]), journal) { work in
             let (never, hold) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
             withExtendedLifetime(hold) {}

@@ -11,7 +11,7 @@ struct DeviceLoops: Sendable {
 
     init(_ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts, logger: Logger) {
         let stores = parts.stores
-        var settings = ShardSettings(lease: Self.lease, drain: configuration.drain)
+        var settings = ShardSettings(lease: Self.lease, drain: resources.drain)
         settings.places = Self.places
         members = APNsEnvironment.allCases.flatMap { [settings] environment in
             let pushes = DevicePushes(

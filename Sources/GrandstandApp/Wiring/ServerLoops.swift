@@ -51,13 +51,13 @@ struct ServerLoops: Sendable {
         let webhookDispatcher = WebhookDispatcher(
             outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
             // Longer than a post can take.
-            settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: configuration.drain),
+            settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: resources.drain),
             now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
         let refresher = CalendarRefresher(
             operations: parts.calendars,
             // Longer than a fetch and a sync can take; a calendar that is synced twice changes nothing.
-            lease: configuration.webhookTimeout.seconds + 120, drain: configuration.drain, now: now, mayClaim: mayClaim,
+            lease: configuration.webhookTimeout.seconds + 120, drain: resources.drain, now: now, mayClaim: mayClaim,
             logger: logger)
         let dispatchers = APNsEnvironment.allCases.map { environment in
             Dispatcher(
@@ -67,7 +67,7 @@ struct ServerLoops: Sendable {
                 signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
-                    lease: Self.laneLease, drain: configuration.drain),
+                    lease: Self.laneLease, drain: resources.drain),
                 now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         }
         func janitor(

@@ -23,6 +23,9 @@ struct ServerResources: Sendable {
     /// This machine's clock, for what outsiders compare with theirs.
     let wallClock: @Sendable () -> Date
 
+    /// What a stop leaves to all that runs here.
+    let drain: Drain
+
     /// The database's time.
     var now: @Sendable () -> Date { { [clock] in clock.now } }
     /// Whether this machine's clock allows claims.
@@ -47,7 +50,8 @@ struct ServerResources: Sendable {
             try refuseUnusable(clock)
             return ServerResources(
                 keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
-                metrics: metrics, counting: metrics.counting, database: database, clock: clock, wallClock: wallClock)
+                metrics: metrics, counting: metrics.counting, database: database, clock: clock, wallClock: wallClock,
+                drain: Drain(configuration.drain))
         } catch {
             await database.close()
             throw error

@@ -7,7 +7,7 @@ internal import ServiceLifecycle
 package struct CalendarRefresher: Service {
     private let operations: CalendarOperations
     private let lease: TimeInterval
-    private let drain: Duration
+    private let drain: Drain
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
@@ -19,7 +19,7 @@ package struct CalendarRefresher: Service {
     ///   - lease: longer than a fetch and a sync can take, in seconds.
     ///   - drain: how long a stop waits for a sync under way.
     package init(
-        operations: CalendarOperations, lease: TimeInterval, drain: Duration, now: @escaping @Sendable () -> Date,
+        operations: CalendarOperations, lease: TimeInterval, drain: Drain, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {
         self.operations = operations

@@ -8,9 +8,8 @@ final class Patience: Sendable {
     /// - Parameter seconds: `nil`: without end.
     init(_ seconds: TimeInterval?) { end = Mutex(seconds.map { .now + .seconds($0) }) }
 
-    /// At most so many seconds from now on.
-    func shorten(to seconds: TimeInterval) {
-        let sooner = ContinuousClock.now + .seconds(seconds)
+    /// No longer than until then.
+    func shorten(to sooner: ContinuousClock.Instant) {
         end.withLock { $0 = $0.map { min($0, sooner) } ?? sooner }
     }
 

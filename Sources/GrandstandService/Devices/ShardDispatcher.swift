@@ -93,7 +93,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         await withTaskCancellationHandler {
             await Task { await settle(shard, made, absence) }.value
         } onCancel: {
-            absence.shorten(to: settings.lease)
+            absence.shorten(to: settings.drain.begin() + Drain.margin)
         }
     }
 

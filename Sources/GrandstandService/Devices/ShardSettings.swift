@@ -11,11 +11,11 @@ package struct ShardSettings: Sendable {
     /// Seconds for which answers are tried to be recorded that the database refuses. One that is away is waited for.
     package var refusalPatience: TimeInterval = 60
     /// How long a stop waits for shards under way; pushes that were not sent by then go later.
-    package var drain: Duration
+    package var drain: Drain
     /// The longest sleep: then work is found whose signal was lost.
     package var pollInterval: Duration = .seconds(1)
 
-    package init(lease: TimeInterval, drain: Duration) {
+    package init(lease: TimeInterval, drain: Drain) {
         self.lease = lease
         self.drain = drain
     }

@@ -14,13 +14,13 @@ package struct WebhookDispatcher: Service {
         /// Seconds until a message claimed by a replica that died is taken by another; longer than a post takes.
         package var lease: TimeInterval
         /// How long a stop waits for posts under way.
-        package var drain: Duration
+        package var drain: Drain
         /// The longest sleep: then work is found whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
         /// Notes that messages are made of in one transaction, for each kind of note.
         package var step = 500
 
-        package init(lease: TimeInterval, drain: Duration) {
+        package init(lease: TimeInterval, drain: Drain) {
             self.lease = lease
             self.drain = drain
         }

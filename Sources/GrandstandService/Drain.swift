@@ -1,0 +1,36 @@
+internal import Synchronization
+
+/// The time that a stop of this process gives to what is under way. Services are stopped one after the other; they share
+/// one of these, so that the last does not begin to wait when the first has waited for its full time.
+package final class Drain: Sendable {
+    /// After its end: for writing down what came of it. What is not written by then is given up.
+    package static let margin = Duration.seconds(2)
+
+    private let duration: Duration
+    private let end = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// - Parameter duration: counted from the first `begin`.
+    package init(_ duration: Duration) { self.duration = duration }
+
+    /// A stop begins, unless it has begun already.
+    ///
+    /// - Returns: the end.
+    @discardableResult
+    package func begin() -> ContinuousClock.Instant {
+        end.withLock { end in
+            let known = end ?? ContinuousClock.now + duration
+            end = known
+            return known
+        }
+    }
+
+    /// Begins, and returns at the end.
+    ///
+    /// - Throws: `CancellationError`.
+    func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
+
+    /// The same, with the margin.
+    package func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
+
+    package var hasBegun: Bool { end.withLock { $0 != nil } }
+}
