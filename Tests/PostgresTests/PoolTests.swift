@@ -200,6 +200,25 @@ struct PoolTests {
         #expect(began.duration(to: .now) < .seconds(20))
     }
 
+    @Test func `in the line it is said, too, that the database does not answer`() async throws {
+        let (descriptor, connectionString) = try Self.silentServer()
+        defer { close(descriptor) }
+        var configuration = PostgresConfiguration(connectionString: connectionString)
+        configuration.maximumConnections = 1
+        configuration.acquireTimeout = .seconds(60)
+        configuration.reachTimeout = .milliseconds(100)
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        let first = Task { try await pool.withConnection(within: .seconds(60)) { _ in } }
+        while pool.connections.busy < 1 { await Task.yield() }
+        let began = ContinuousClock.now
+        await #expect {
+            try await pool.query("select 1")
+        } throws: { ($0 as? PostgresError)?.kind == .connectionFailed }
+        #expect(began.duration(to: .now) < .seconds(20))
+        await pool.close()
+        _ = await first.result
+    }
+
     @Test func `what a caller did not wait for is the next one's`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let hasty = Task { try await pool.withConnection(within: .zero) { _ in } }

@@ -16,7 +16,10 @@ struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
 
-    private static let threads = DispatchQueue(label: "grandstand.postgres.connect", attributes: .concurrent)
+    /// Of a quality of service of their own: those of the default one are Swift's pool, and hosts that are silent would
+    /// block them all.
+    private static let threads = DispatchQueue(
+        label: "grandstand.postgres.connect", qos: .utility, attributes: .concurrent)
 
     /// - Throws: `connectionFailed` with libpq's words, which never hold the password.
     func connect() async throws(PostgresError) -> LibPQConnection {

@@ -19,7 +19,10 @@ struct QueryExecution {
     /// How long a cancelled query may take to end before its connection is given up.
     private static let drainBound = Duration.seconds(5)
     private static let cancelInterval = Duration.milliseconds(200)
-    private static let threads = DispatchQueue(label: "grandstand.postgres.cancel", attributes: .concurrent)
+    /// Of a quality of service of their own: those of the default one are Swift's pool, and a server that is frozen blocks
+    /// them all.
+    private static let threads = DispatchQueue(
+        label: "grandstand.postgres.cancel", qos: .background, attributes: .concurrent)
 
     init(_ connection: LibPQConnection, timeout: Duration, isCancellable: Bool) {
         self.connection = connection

@@ -32,6 +32,8 @@ struct PoolState {
     private(set) var lent = 0
     /// Of these, attempts to open one that are under way, whether or not a caller still waits for them.
     private(set) var attempts = 0
+    /// Callers between two attempts.
+    private var pausing = 0
     private(set) var isClosed = false
     /// Counts the servers that were left because they take no writes any more. What was opened before the last of them
     /// was left is not lent again.
@@ -57,10 +59,20 @@ struct PoolState {
         return .wait(id)
     }
 
-    /// A place outside the line, for a caller that waits for something other than its turn; `nil` when the pool is closed.
-    mutating func pause() -> Int? { isClosed ? nil : announce() }
+    /// Whether nobody has a connection: all that have a place try to open one.
+    var reachesNothing: Bool { idle.isEmpty && lent == attempts + pausing }
 
-    /// The same for a caller that has the right to open a connection, and begins an attempt.
+    /// A place outside the line, for a caller that pauses between two attempts; `nil` when the pool is closed.
+    mutating func pause() -> Int? {
+        guard !isClosed else { return nil }
+        pausing += 1
+        return announce()
+    }
+
+    /// The pause is over.
+    mutating func goOn() { pausing -= 1 }
+
+    /// A place outside the line for a caller that has the right to open a connection, and begins an attempt.
     mutating func begin() -> Int? {
         guard !isClosed else { return nil }
         attempts += 1

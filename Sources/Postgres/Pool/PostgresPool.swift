@@ -126,18 +126,26 @@ package final class PostgresPool: PostgresQuerying {
                 discard()
             case .open: return try await open(until: reached)
             case .wait(let id):
-                switch try await wait(id, until: deadline, late: Self.exhausted) {
+                switch try await wait(id, until: deadline, late: Self.exhausted, reached: reached) {
                 case .connection(let connection): return connection
-                case .open: return try await open(until: reached)
+                case .open: return try await open(until: max(reached, min(deadline, .now + Self.lastTry)))
                 }
             }
         }
     }
 
     private func wait(
-        _ id: Int, until deadline: ContinuousClock.Instant, late: PostgresError
+        _ id: Int, until deadline: ContinuousClock.Instant, late: PostgresError,
+        reached: ContinuousClock.Instant? = nil
     ) async throws(PostgresError) -> PoolState.Turn {
         let timer = Task {
+            // A caller in the line sees by the others that there is no database to be reached.
+            var look = reached ?? deadline
+            while look < deadline {
+                try await Task.sleep(until: look, clock: .continuous)
+                if self.state.withLock(\.reachesNothing) { return self.giveUp(id, Self.unreached) }
+                look = .now + .milliseconds(250)
+            }
             try await Task.sleep(until: deadline, clock: .continuous)
             self.giveUp(id, late)
         }
@@ -153,6 +161,9 @@ package final class PostgresPool: PostgresQuerying {
         timer.cancel()
         return try result.get()
     }
+
+    /// For a caller whose turn to open a connection comes when its patience is over.
+    private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
     private static let closed = PostgresError(.poolClosed, "the pool was closed")
@@ -219,6 +230,7 @@ package final class PostgresPool: PostgresQuerying {
     private func pause(for duration: Duration) async {
         guard let id = state.withLock({ $0.pause() }) else { return }
         _ = try? await wait(id, until: .now + duration, late: Self.unreached)
+        state.withLock { $0.goOn() }
     }
 
     private func release(_ connection: PostgresConnection) {
