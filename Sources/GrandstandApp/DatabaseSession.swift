@@ -236,6 +236,10 @@ package struct DatabaseSession: Sendable {
         switch error {
         case let error as StartError: error
         case let error as MigrationRefusal: StartError("\(error)")
+        case let error as PostgresError where error.sqlState == .readOnlySQLTransaction:
+            StartError(
+                "the database takes no writes: it is a standby, or default_transaction_read_only is on. Name the primary in "
+                    + "DATABASE_URL, or promote this one")
         case let error as PostgresError: StartError("the database cannot be used: \(error)")
         default: StartError("the database cannot be used: \(error)")
         }

@@ -44,7 +44,8 @@ extension Readiness {
             if isReadOnly { return unreachable }
             switch status {
             case .current, .newer: return nil
-            case .behind(let names): return "migrations are missing: \(names)"
+            case .behind(let names):
+                return "migrations are missing (\(names.joined(separator: ", "))): run grandstand migrate"
             case .ahead(let version, let least): return "\(MigrationRefusal.ahead(version: version, least: least))"
             case .changed(let name): return "migration \(name) was changed"
             }

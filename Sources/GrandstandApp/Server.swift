@@ -45,15 +45,24 @@ package struct Server: Sendable {
     /// The database's connection string, for another server beside this one.
     package var databaseURL: String { resources.database.url }
 
+    /// How long a stop takes at most; more, and something that cannot be cancelled is waited for. `nil`: as long as the
+    /// embedded PostgreSQL needs to stop.
+    package var longestStop: Duration? {
+        if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
+    }
+
     /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
     /// the drain time, the rest stays in the outbox; the database is closed last. A little after the drain time nothing waits
     /// for the database or for a client any more.
     ///
     /// Only the loops of the configured roles run here.
     ///
-    /// - Parameter onListening: called with the port once requests are taken; never without the role `api` or `lookup`.
+    /// - Parameters:
+    ///   - onListening: called with the port once requests are taken; never without the role `api` or `lookup`.
+    ///   - onStop: called when a stop begins.
     package func run(
-        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
+        onStop: @escaping @Sendable () -> Void = {}
     ) async throws {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
@@ -68,6 +77,7 @@ package struct Server: Sendable {
         let drain = resources.drain
         let closing = Mutex<Task<Void, any Error>?>(nil)
         let beginning = StopBeginning {
+            onStop()
             drain.begin()
             closing.withLock {
                 $0 = Task {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import GrandstandApp
+internal import Logging
 internal import UnixSignals
 
 /// `grandstand serve`: the server.
@@ -15,7 +16,22 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         CoreDumps.disable()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-        let server = try await Server.build(configuration, logger: configuration.makeLogger())
-        try await server.run(stoppingOn: [.sigterm, .sigint])
+        let logger = configuration.makeLogger()
+        let server = try await Server.build(configuration, logger: logger)
+        try await server.run(stoppingOn: [.sigterm, .sigint]) { _ in
+        } onStop: {
+            if let longest = server.longestStop { Self.leave(after: longest, logger) }
+        }
+    }
+
+    /// Ends the process however it stands then: PostgreSQL may hang, or hold a commit back for a standby that is away. It
+    /// is as with `kill -9`: leases end by themselves, and what was not written down is done again.
+    private static func leave(after longest: Duration, _ logger: Logger) {
+        // Of the system's own: it runs whatever Swift's threads wait for.
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: longest / .seconds(1))
+            logger.warning("the stop took too long, and was cut short: GRANDSTAND_DRAIN_SECONDS")
+            _exit(0)
+        }
     }
 }

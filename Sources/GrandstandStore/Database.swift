@@ -258,6 +258,12 @@ extension Problem {
                 "The database takes no writes now: it is a standby, or was set read-only; nothing was changed. Promote it, "
                     + "or name a primary in DATABASE_URL, then try again.",
                 retryAfter: 2)
+        case _ where error.kind == .timedOut:
+            Problem(
+                .storeUnavailable,
+                "The database took too long; nothing was changed unless it says so later. pg_stat_activity there says what "
+                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again.",
+                retryAfter: 1)
         default:
             error.meansUnavailable
                 ? Problem(

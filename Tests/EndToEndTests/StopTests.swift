@@ -141,6 +141,24 @@ struct StopTests {
         await cluster.stop()
     }
 
+    /// A statement cannot be cancelled while PostgreSQL holds its commit back for a standby, or hangs; a lock stands for both.
+    @Test func `a process ends in its time though a statement goes on`() async throws {
+        try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
+            let server = try await ServerProcess.start(environment)
+            let pool = PostgresPool(
+                configuration: .stores(connectionString: try #require(environment["DATABASE_URL"])),
+                logger: Stage.logger)
+            try await pool.transaction { connection in
+                try await connection.query("lock table leases")
+                let began = ContinuousClock.now
+                await server.terminate()
+                // Four seconds and a half, and a busy machine; a statement has 30 s.
+                #expect(began.duration(to: .now) < .seconds(20))
+            }
+            await pool.close()
+        }
+    }
+
     @Test func `a server that was never run closes what it opened`() async throws {
         try await Stage.place { environment, simulator in
             let server = try await Server.build(try Configuration(environment: environment), logger: Stage.logger)

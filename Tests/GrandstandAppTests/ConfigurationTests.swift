@@ -117,6 +117,7 @@ struct ConfigurationTests {
 
     @Test(arguments: [
         ("GRANDSTAND_PORT", ["http", "-1", "65536", "80.5", " 80", "0x50", "99999999999999999999"]),
+        ("GRANDSTAND_OPERATIONS_PORT", ["8080", "metrics"]),
         ("GRANDSTAND_TLS_CERT", ["/nowhere/cert.pem"]),
         ("GRANDSTAND_TLS_KEY", ["/nowhere/key.pem"]),
         ("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", ["http://a", "a:443", "https://a/b", "https://a:0", "https://"]),

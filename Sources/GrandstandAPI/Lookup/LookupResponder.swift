@@ -39,7 +39,9 @@ package struct LookupResponder: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void
 
-        init(_ metrics: any OperationMetrics, _ path: String, _ result: LookupResult) {
+        /// - Parameter route: in Hummingbird's syntax; metrics have it as the router tells it.
+        init(_ metrics: any OperationMetrics, _ route: String, _ result: LookupResult) {
+            let path = route.split(separator: "/").map { $0.first == ":" ? "/{\($0.dropFirst())}" : "/\($0)" }.joined()
             let (answers, found) = (metrics.answers(method: "GET", path: path, status: 200), metrics.lookups(result))
             self.found = { time in
                 answers(time)

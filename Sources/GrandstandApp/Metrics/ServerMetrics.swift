@@ -23,7 +23,7 @@ struct ServerMetrics: OperationMetrics {
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
         // Methods are the caller's words; the ones no route takes are one series.
-        let method = ["GET", "POST", "PUT", "DELETE", "HEAD"].contains(method) ? method : "other"
+        let method = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(method) ? method : "other"
         let series = Series(method: method, path: path ?? "none", status: status)
         recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
     }

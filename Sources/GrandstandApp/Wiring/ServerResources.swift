@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandConsole
 internal import GrandstandService
+internal import HTTP2
 internal import Logging
 internal import WebhookClient
 
@@ -39,6 +40,11 @@ struct ServerResources: Sendable {
         if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
         let templates = try ConsoleTemplates()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
+        do {
+            try configuration.trustRoots.check()
+        } catch {
+            throw StartError("GRANDSTAND_APNS_CA_FILE: \(error.message)")
+        }
         let webhookClient = try webhookClient(configuration, wallClock)
         try await probeAddresses(configuration)
         let metrics = ServerMetrics()

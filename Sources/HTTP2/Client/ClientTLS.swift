@@ -14,15 +14,8 @@ struct ClientTLS: Sendable {
         tls.certificateVerification = .fullVerification
         // How long a peer that is gone may delay the end of our socket; callers have their answers before.
         tls.shutdownTimeout = .seconds(1)
-        if case .file(let path) = configuration.trustRoots {
-            do {
-                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
-            } catch {
-                throw HTTP2ConnectError(
-                    kind: .tls,
-                    message: "the CA file \(path) can't be used: check that it exists, is readable and holds PEM "
-                        + "certificates")
-            }
+        if let certificates = try configuration.trustRoots.certificates() {
+            tls.trustRoots = .certificates(certificates)
         }
         do {
             context = try NIOSSLContext(configuration: tls)
@@ -37,5 +30,24 @@ struct ClientTLS: Sendable {
     /// A fresh handler for one connection.
     func handler() throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: context, serverHostname: serverName)
+    }
+}
+
+extension HTTP2ClientConfiguration.TrustRoots {
+    /// Reads the file, so that one that is of no use is known before a connection is wanted.
+    ///
+    /// - Throws: `HTTP2ConnectError` when it holds no certificate.
+    package func check() throws(HTTP2ConnectError) { _ = try certificates() }
+
+    /// - Returns: `nil`: the system's.
+    fileprivate func certificates() throws(HTTP2ConnectError) -> [NIOSSLCertificate]? {
+        guard case .file(let path) = self else { return nil }
+        guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {
+            throw HTTP2ConnectError(
+                kind: .tls,
+                message:
+                    "the CA file \(path) can't be used: check that it exists, is readable and holds PEM certificates")
+        }
+        return certificates
     }
 }

@@ -150,6 +150,12 @@ import Testing
         #expect(error.message.contains("/nowhere/ca.pem"))
     }
 
+    @Test(arguments: ["/nowhere/ca.pem", "/etc/passwd"])
+    func `an authority file of no use is known before a connection is wanted`(path: String) throws {
+        #expect(throws: HTTP2ConnectError.self) { try HTTP2ClientConfiguration.TrustRoots.file(path).check() }
+        try HTTP2ClientConfiguration.TrustRoots.system.check()
+    }
+
     @Test func `cancelling ends the attempt`() async throws {
         let server = try await RawServer.start(identity: nil, bytes: [])
         let attempt = Task { await failure(configuration(server.port)) }
