@@ -13,6 +13,8 @@ package struct Problem: Error, Sendable, Equatable {
     package var members: [Member]
     /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
+    /// Seconds since this could last be confirmed; `nil`: it holds now.
+    package var age: Int?
 
     /// - Parameter errors: may be more than are kept; the detail says how many are left out then.
     package init(

@@ -1,5 +1,6 @@
 internal import APNsWire
 package import Grandstand
+internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -34,6 +35,7 @@ extension Problem: JSONWritable {
         write(to: &writer, requestID: requestID)
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
+        if let age { headers.append(contentsOf: LookupReplica.Freshness.stale(seconds: age).headers) }
         if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
             status: kind.status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))

@@ -45,7 +45,12 @@ struct LookupRoutes: Sendable {
                 to: request, try await contents.answer(name), replica.freshnessOfDatabase(freshness), key, bundleID,
                 environment, variant)
         }
-        return try response(to: request, answer, freshness, key, bundleID, environment, variant)
+        do {
+            return try response(to: request, answer, freshness, key, bundleID, environment, variant)
+        } catch var problem as Problem {
+            if case .stale(let seconds) = freshness { problem.age = seconds }
+            throw problem
+        }
     }
 
     private func response(
