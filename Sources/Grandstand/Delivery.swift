@@ -12,17 +12,20 @@ package struct Delivery: Sendable, Hashable {
         package var rejected = 0
         /// Their tokens were no good any more.
         package var gone = 0
+        /// Not reached before the message's time ran out.
+        package var expired = 0
         package var pending = 0
 
         package init() {}
 
-        /// - Parameter isSettled: whether the message is: members that were not reached by then will not be.
-        package init(_ fanOut: FanOut, isSettled: Bool) {
+        /// - Parameter state: the message's; members that it did not reach before it was settled get nothing of it.
+        package init(_ fanOut: FanOut, _ state: State) {
             total = fanOut.total
             accepted = fanOut.accepted
             rejected = fanOut.rejected
             gone = fanOut.gone
-            pending = isSettled ? 0 : fanOut.pending
+            expired = fanOut.expired + (state == .expired ? fanOut.pending : 0)
+            pending = state.isSettled ? 0 : fanOut.pending
         }
 
         package static func + (one: Self, other: Self) -> Self {
@@ -31,6 +34,7 @@ package struct Delivery: Sendable, Hashable {
             sum.accepted += other.accepted
             sum.rejected += other.rejected
             sum.gone += other.gone
+            sum.expired += other.expired
             sum.pending += other.pending
             return sum
         }
@@ -97,6 +101,9 @@ package struct Delivery: Sendable, Hashable {
         return joined
     }
 
+    /// Whether it goes to the same app and environment; a crowd has no variants.
+    package func isTo(_ other: Delivery) -> Bool { bundleID == other.bundleID && environment == other.environment }
+
     /// It was done with an empty crowd, which says nothing of the rest.
     private var reachedNobody: Bool { state == .accepted && counts?.total == 0 }
 
@@ -141,8 +148,7 @@ extension [Delivery] {
         var joined: [Delivery] = []
         for delivery in self {
             let index = joined.firstIndex {
-                delivery.counts != nil && $0.counts != nil && $0.bundleID == delivery.bundleID
-                    && $0.environment == delivery.environment
+                delivery.counts != nil && $0.counts != nil && $0.isTo(delivery)
             }
             if let index { joined[index] = joined[index].joined(delivery) } else { joined.append(delivery) }
         }

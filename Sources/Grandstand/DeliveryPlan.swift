@@ -113,6 +113,15 @@ package struct DeliveryPlan: Sendable, Hashable {
         return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
     }
 
+    /// Warns of audiences that the message leaves out, though it is for all: they got their `end`.
+    package mutating func warn(ended: [Audience]) {
+        guard !ended.isEmpty else { return }
+        let names = ended.map { "\($0.bundleID) in \($0.environment.rawValue)\(Self.of($0.variant))" }
+        warnings.append(
+            "This is not sent to \(names.joined(separator: ", ")), which had its end already. Reopen the event if that was "
+                + "wrong.")
+    }
+
     /// Why a lane of this kind cannot take the message: a token takes less than a channel.
     ///
     /// - Returns: `payload-too-large`; `nil`: it can.

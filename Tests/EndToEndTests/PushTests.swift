@@ -42,7 +42,7 @@ struct PushTests {
             let push = try await stage.push(
                 """
                 {"token": "\(token)", "event": "start", "contentState": {"home": 0}, "attributesType": "Match",
-                 "attributes": {}, "alert": {"title": "Kick-off"}, "inputPushToken": true}
+                 "attributes": {}, "alert": {"title": "Kick-off"}, "inputPushToken": 1}
                 """)
             #expect(push["delivery"]?["state"]?.string == "unknown")
             #expect(push["delivery"]?["attempts"]?.int == 1)

@@ -22,7 +22,8 @@ package struct ReceiptReport: Sendable, Hashable {
     package var sample: Int
     /// By time.
     package var messages: [Message]
-    /// The newest message that APNs accepted.
+    /// The newest state that APNs accepted, by all ways in which it went: to the channel, to the crowd, and by itself to
+    /// those who came later. Its timestamp is the last that a message of it has.
     package var newest: Message?
 
     /// Seconds by which a clock may be off that is corrected.
@@ -33,11 +34,13 @@ package struct ReceiptReport: Sendable, Hashable {
 
     /// A message that was sent, by the timestamp that it was given.
     package struct Sent: Sendable, Hashable {
+        package var broadcast: UUID
         package var timestamp: Int
         package var acceptedAt: Date
         package var isAccepted: Bool
 
-        package init(timestamp: Int, acceptedAt: Date, isAccepted: Bool) {
+        package init(broadcast: UUID, timestamp: Int, acceptedAt: Date, isAccepted: Bool) {
+            self.broadcast = broadcast
             self.timestamp = timestamp
             self.acceptedAt = acceptedAt
             self.isAccepted = isAccepted
@@ -64,11 +67,28 @@ package struct ReceiptReport: Sendable, Hashable {
         self.sample = sample
         let byTimestamp = Dictionary(sent.map { ($0.timestamp, $0) }) { first, _ in first }
         let shown = Dictionary(grouping: tallies, by: \.timestamp)
-        let newest = sent.filter(\.isAccepted).map(\.timestamp).max()
         messages = Set(byTimestamp.keys).union(shown.keys).sorted().map { timestamp in
             Message(timestamp, acceptedAt: byTimestamp[timestamp]?.acceptedAt, shown[timestamp] ?? [])
         }
-        self.newest = messages.last { $0.timestamp == newest }
+        newest = Self.newest(sent, shown)
+    }
+
+    /// A timestamp that no broadcast has and that is higher is of a start, or of a token that came late: they show the
+    /// newest state, and say nothing of how soon.
+    private static func newest(_ sent: [Sent], _ shown: [Int: [Tally]]) -> Message? {
+        let accepted = sent.filter(\.isAccepted)
+        guard let last = accepted.max(by: { ($0.acceptedAt, $0.timestamp) < ($1.acceptedAt, $1.timestamp) }) else {
+            return nil
+        }
+        let own = Set(accepted.filter { $0.broadcast == last.broadcast }.map(\.timestamp))
+        let known = Set(sent.map(\.timestamp))
+        let first = own.min() ?? last.timestamp
+        var message = Message(
+            own.max() ?? last.timestamp, acceptedAt: last.acceptedAt, own.flatMap { shown[$0] ?? [] })
+        for (timestamp, tallies) in shown where timestamp > first && !known.contains(timestamp) {
+            message.shown += tallies.reduce(0) { $0 + $1.count }
+        }
+        return message
     }
 }
 

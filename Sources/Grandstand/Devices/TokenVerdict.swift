@@ -10,6 +10,8 @@ package enum TokenVerdict: Sendable, Hashable {
     case unknown(reason: String)
     /// Refused for good, for something that is not the token's.
     case rejected(reason: String)
+    /// Its time ran out before APNs took it.
+    case expired(reason: String)
     /// The token is no good any more (`Unregistered`, `ExpiredToken`): one that was registered before `since` is removed.
     case gone(reason: String, since: Date?)
     /// The token is refused in a way that may be our mistake (`BadDeviceToken`, `DeviceTokenNotForTopic`: another
@@ -21,7 +23,7 @@ package enum TokenVerdict: Sendable, Hashable {
 
     /// Judges the answer to attempt number `attempts`.
     ///
-    /// - Parameter deadline: beyond it the push is not worth another try: then it is rejected.
+    /// - Parameter deadline: beyond it the push is not worth another try: then it is expired.
     package init(
         _ answer: APNsAnswer<Void>, attempts: Int, deadline: Date, now: Date, policy: RetryPolicy = .broadcasts,
         jitter: Double
@@ -59,6 +61,6 @@ package enum TokenVerdict: Sendable, Hashable {
         case .unsent(let text), .withheld(let text): reason = text
         }
         let next = policy.nextAttempt(after: attempts, now: now, retryAfter: retryAfter, jitter: jitter)
-        self = next < deadline ? .retry(at: next, reason: reason) : .rejected(reason: reason)
+        self = next < deadline ? .retry(at: next, reason: reason) : .expired(reason: reason)
     }
 }

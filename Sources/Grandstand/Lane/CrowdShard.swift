@@ -18,6 +18,8 @@ package struct CrowdShard: PushShard, Hashable {
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
+    /// The message's `apns-request-id`, of which each member's is made: a repetition has the same.
+    package var requestID: UUID
     /// The whole JSON body, the same for everybody.
     package var body: [UInt8]
     package var priority: APNsPriority
@@ -35,12 +37,14 @@ package struct CrowdShard: PushShard, Hashable {
     package var isLast: Bool
 
     package init(
-        delivery: Int?, lane: Int, address: APNsAddress, body: [UInt8], priority: APNsPriority, expiration: Int,
+        delivery: Int?, lane: Int, address: APNsAddress, requestID: UUID, body: [UInt8], priority: APNsPriority,
+        expiration: Int,
         attempts: Int, number: Int, expiresAt: Date, members: [Member], cursor: Int?, isLast: Bool
     ) {
         self.delivery = delivery
         self.lane = lane
         self.address = address
+        self.requestID = requestID
         self.body = body
         self.priority = priority
         self.expiration = expiration
@@ -62,6 +66,9 @@ package struct CrowdShard: PushShard, Hashable {
             // A suspect token is not gone: it may be good for another topic or environment.
             case .rejected(let reason), .suspect(let reason):
                 progress.rejected += 1
+                reasons[reason, default: 0] += 1
+            case .expired(let reason):
+                progress.expired += 1
                 reasons[reason, default: 0] += 1
             case .gone(let reason, _):
                 progress.gone += 1
@@ -86,7 +93,22 @@ extension CrowdShard {
 
     package func requests() -> @Sendable (Member) -> DevicePush {
         { member in
-            DevicePush(token: member.token, body: body, priority: priority, expiration: expiration, requestID: UUID())
+            DevicePush(
+                token: member.token, body: body, priority: priority, expiration: expiration,
+                requestID: requestID.numbered(member.activity))
         }
+    }
+}
+
+extension UUID {
+    /// One for each number, made of this one. Numbers of less than 56 bits leave version and variant as they are.
+    fileprivate func numbered(_ number: Int) -> UUID {
+        var bytes = uuid
+        withUnsafeMutableBytes(of: &bytes) { bytes in
+            withUnsafeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian) { number in
+                for index in number.indices { bytes[index + 8] ^= number[index] }
+            }
+        }
+        return UUID(uuid: bytes)
     }
 }

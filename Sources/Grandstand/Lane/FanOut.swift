@@ -18,10 +18,12 @@ package struct FanOut: Sendable, Hashable {
     package var rejected: Int
     /// Their tokens were no good any more.
     package var gone: Int
+    /// Their time ran out before APNs took it.
+    package var expired: Int
 
     package init(
         cursor: Int = 0, isSwept: Bool = false, again: [Int] = [], tries: Int = 0, total: Int = 0,
-        accepted: Int = 0, rejected: Int = 0, gone: Int = 0
+        accepted: Int = 0, rejected: Int = 0, gone: Int = 0, expired: Int = 0
     ) {
         self.cursor = cursor
         self.isSwept = isSwept
@@ -31,6 +33,7 @@ package struct FanOut: Sendable, Hashable {
         self.accepted = accepted
         self.rejected = rejected
         self.gone = gone
+        self.expired = expired
     }
 
     /// The outcome of a shard.
@@ -43,12 +46,13 @@ package struct FanOut: Sendable, Hashable {
         package var accepted: Int
         package var rejected: Int
         package var gone: Int
+        package var expired: Int
         /// Why some of it went wrong: the reason there were most of.
         package var reason: String?
 
         package init(
             cursor: Int?, isSwept: Bool, again: [Int] = [], accepted: Int = 0, rejected: Int = 0, gone: Int = 0,
-            reason: String? = nil
+            expired: Int = 0, reason: String? = nil
         ) {
             self.cursor = cursor
             self.isSwept = isSwept
@@ -56,6 +60,7 @@ package struct FanOut: Sendable, Hashable {
             self.accepted = accepted
             self.rejected = rejected
             self.gone = gone
+            self.expired = expired
             self.reason = reason
         }
     }
@@ -86,13 +91,17 @@ package struct FanOut: Sendable, Hashable {
         accepted += progress.accepted
         rejected += progress.rejected
         gone += progress.gone
+        expired += progress.expired
         // Members that came while it was under way are reached, too.
-        total = max(total, accepted + rejected + gone + again.count)
+        total = max(total, decided + again.count)
     }
 
     /// All members were sent to.
     package var isDone: Bool { isSwept && again.isEmpty }
 
+    /// Members whose outcome is known.
+    private var decided: Int { accepted + rejected + gone + expired }
+
     /// Members that are still to be sent to.
-    package var pending: Int { isDone ? 0 : max(total - accepted - rejected - gone, again.count) }
+    package var pending: Int { isDone ? 0 : max(total - decided, again.count) }
 }

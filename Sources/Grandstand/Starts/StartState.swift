@@ -10,7 +10,7 @@ package enum StartState: String, Sendable, Hashable, CaseIterable {
     package init?(_ verdict: TokenVerdict) {
         switch verdict {
         case .accepted: self = .accepted
-        case .rejected, .gone, .suspect: self = .rejected
+        case .rejected, .expired, .gone, .suspect: self = .rejected
         case .unknown: self = .unknown
         case .retry: return nil
         }
@@ -22,8 +22,8 @@ extension TokenVerdict {
     package var reason: String? {
         switch self {
         case .accepted: nil
-        case .retry(_, let reason), .unknown(let reason), .rejected(let reason), .gone(let reason, _),
-            .suspect(let reason):
+        case .retry(_, let reason), .unknown(let reason), .rejected(let reason),
+            .expired(let reason), .gone(let reason, _), .suspect(let reason):
             reason
         }
     }

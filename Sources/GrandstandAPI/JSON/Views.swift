@@ -143,6 +143,7 @@ extension Delivery.Counts: JSONObjectWritable {
         object.member("accepted", accepted)
         object.member("rejected", rejected)
         object.member("gone", gone)
+        object.member("expired", expired)
         object.member("pending", pending)
     }
 }

@@ -39,7 +39,7 @@ struct PushDraft: Sendable, Hashable {
         let type = fields.text("attributesType", required: true, maximum: 128)
         let attributes = fields.object("attributes", required: true)
         let channel = fields.text("inputPushChannel", maximum: 1_024)
-        let wantsToken = fields.flag("inputPushToken") ?? false
+        let wantsToken = wantsToken(&fields)
         if channel != nil, wantsToken {
             fields.fault("inputPushToken", "inputPushChannel and inputPushToken exclude each other; send one of them.")
         }
@@ -47,5 +47,17 @@ struct PushDraft: Sendable, Hashable {
         return BroadcastPayload.Start(
             attributesType: Array(JSONText.quoted(type).utf8), attributes: attributes,
             input: channel.map { .channel(Array(JSONText.quoted($0).utf8)) } ?? (wantsToken ? .token : nil))
+    }
+
+    /// Apple's own spelling, 1, is taken as well.
+    private static func wantsToken(_ fields: inout JSONFields) -> Bool {
+        guard let value = fields.value("inputPushToken") else { return false }
+        switch value.kind {
+        case .bool(let flag): return flag
+        case .number("1"): return true
+        default:
+            fields.fault("inputPushToken", "true or false was expected, not \(value.kindName).")
+            return false
+        }
     }
 }

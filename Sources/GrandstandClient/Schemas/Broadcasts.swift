@@ -134,6 +134,8 @@ extension GrandstandClient {
         public var rejected: Int
         /// Their tokens were no good any more.
         public var gone: Int
+        /// Not reached before the message's time ran out; `nil`: a server before this field.
+        public var expired: Int?
         /// Not yet answered.
         public var pending: Int
     }

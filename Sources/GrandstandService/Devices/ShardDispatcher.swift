@@ -147,8 +147,8 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         for one in made {
             switch one.verdict {
             case .accepted, nil: break
-            case .retry(_, let reason), .unknown(let reason), .rejected(let reason), .gone(let reason, _),
-                .suspect(let reason):
+            case .retry(_, let reason), .unknown(let reason), .rejected(let reason),
+                .expired(let reason), .gone(let reason, _), .suspect(let reason):
                 reasons[reason, default: 0] += 1
             }
         }

@@ -95,7 +95,8 @@ package struct PostgresCrowdStore: CrowdStore {
         ).compactMap { push in
             crowds[push.lane].map { crowd in
                 CrowdShard(
-                    delivery: push.delivery, lane: push.lane, address: push.address, body: push.body,
+                    delivery: push.delivery, lane: push.lane, address: push.address,
+                    requestID: push.message.requestID, body: push.body,
                     priority: push.message.priority, expiration: push.message.apnsExpiration,
                     attempts: (push.message.fanOut?.tries ?? 0) + 1, number: push.message.attempts,
                     expiresAt: push.message.expiresAt, members: crowd.members,
@@ -180,7 +181,7 @@ package struct PostgresCrowdStore: CrowdStore {
     ) -> [CrowdShard.Member] {
         outcomes.filter { outcome in
             switch outcome.verdict {
-            case .accepted, .rejected, .gone, .suspect: decided
+            case .accepted, .rejected, .expired, .gone, .suspect: decided
             case .retry, .unknown, nil: !decided
             }
         }.map(\.member)

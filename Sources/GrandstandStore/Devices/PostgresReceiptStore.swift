@@ -67,7 +67,8 @@ extension PostgresInstallationStore: ReceiptStore {
         for row in try await reading.query(Self.sent(key, within: reach)) {
             audiences[try Self.app(row), default: Evidence()].sent.append(
                 .init(
-                    timestamp: try row.decode("apns_timestamp"), acceptedAt: try row.decode("accepted_at"),
+                    broadcast: try row.decode("id"), timestamp: try row.decode("apns_timestamp"),
+                    acceptedAt: try row.decode("accepted_at"),
                     isAccepted: try row.decode("is_accepted")))
         }
         let sent = Set(audiences.values.flatMap { $0.sent.map(\.timestamp) }).sorted()
@@ -99,7 +100,7 @@ extension PostgresInstallationStore: ReceiptStore {
 
     private static func sent(_ key: EventKey, within reach: AppReach) -> PostgresQuery {
         """
-        select l.bundle_id, l.environment, d.apns_timestamp, d.state = 'accepted' as is_accepted,
+        select l.bundle_id, l.environment, b.id, d.apns_timestamp, d.state = 'accepted' as is_accepted,
             greatest(b.accepted_at, b.send_at) as accepted_at
         from broadcasts b
             cross join lateral (

@@ -41,7 +41,7 @@ struct TokenCare {
                 gone.append(Refused(answer: answer, before: since ?? answer.sentAt, reason: reason))
             case .suspect(let reason):
                 suspect.append(Refused(answer: answer, before: answer.sentAt, reason: reason))
-            case .retry, .unknown, .rejected: break
+            case .retry, .unknown, .rejected, .expired: break
             }
         }
         gone.sort { $0.answer.owner < $1.answer.owner }

@@ -13,6 +13,7 @@ enum FanOutText {
             object.member("accepted", fanOut.accepted)
             object.member("rejected", fanOut.rejected)
             object.member("gone", fanOut.gone)
+            object.member("expired", fanOut.expired)
             object.array("again", fanOut.again) { $0.integer($1) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -26,7 +27,7 @@ enum FanOutText {
         var fanOut = FanOut(
             cursor: number("cursor"), again: (value["again"]?.elements ?? []).compactMap(integer),
             tries: number("tries"), total: number("total"), accepted: number("accepted"), rejected: number("rejected"),
-            gone: number("gone"))
+            gone: number("gone"), expired: number("expired"))
         if case .bool(true)? = value["swept"]?.kind { fanOut.isSwept = true }
         return fanOut
     }

@@ -153,7 +153,8 @@ struct Acceptance {
             throw intake.target.over
         }
         let request = intake.request.filled(by: target.defaults, at: time)
-        let plan = try plan(request, audiences(of: open), time)
+        var plan = try plan(request, audiences(of: open), time)
+        if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
         let items = plan.items.flatMap { item in
             (byAudience[item.audience.id] ?? []).filter(takes).map { place in

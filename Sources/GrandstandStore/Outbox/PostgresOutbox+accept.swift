@@ -9,10 +9,38 @@ extension PostgresOutbox {
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
-        guard items.count == 1, !database.isJoined else {
-            return try await bulkAcceptance.accept([call])[0]
+        let results =
+            if items.count == 1, !database.isJoined {
+                try await acceptances.run(call)
+            } else {
+                try await bulkAcceptance.accept([call])[0]
+            }
+        return try await counted(results)
+    }
+
+    /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. Counted under no lock:
+    /// a crowd may have a million. What is accepted stays so when they cannot be counted.
+    private func counted(_ results: [Result<Broadcast, Problem>]) async throws -> [Result<Broadcast, Problem>] {
+        let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
+        guard !ids.isEmpty else { return results }
+        let deliveries: [UUID: [Delivery]]
+        do {
+            deliveries = try await self.deliveries(of: ids, within: .all)
+        } catch  where !database.isJoined {
+            return results
         }
-        return try await acceptances.run(call)
+        return results.map { result in
+            result.map { broadcast in
+                var broadcast = broadcast
+                for index in broadcast.deliveries.indices where broadcast.deliveries[index].counts != nil {
+                    let read = deliveries[broadcast.id]?.first {
+                        $0.counts != nil && $0.isTo(broadcast.deliveries[index])
+                    }
+                    if let read { broadcast.deliveries[index].counts = read.counts }
+                }
+                return broadcast
+            }
+        }
     }
 
     /// Decided as an acceptance is, under the same locks; nothing of it is written.
@@ -127,7 +155,7 @@ extension PostgresOutbox {
                 scheduled, accepted_by, reach)
             select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
                 stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
-                case when warning is null then '{}' else array[warning] end, accepted_at, send_at, scheduled, accepted_by,
+                string_to_array(warnings, e'\\n'), accepted_at, send_at, scheduled, accepted_by,
                 case when reach <> '' then string_to_array(reach, ' ') end
             from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
                 \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
@@ -137,12 +165,12 @@ extension PostgresOutbox {
                 \(payloads.map { $0.relevanceScore.map(text) }),
                 \(requests.map { BroadcastContent.text($0.byVariant).map(text) }), \(requests.map { $0.priority?.rawValue }),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.first }),
+                \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.joined(separator: "\n") }),
                 \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)),
                 \(rows.map { row in row.isScheduled ? (row.intake.reach.topics ?? []).joined(separator: " ") : "" }))
                 as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warning, accepted_at, send_at, scheduled, accepted_by, reach)
+                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at, scheduled, accepted_by, reach)
             """
     }
 

@@ -129,23 +129,7 @@ package struct PostgresOutbox: Outbox {
     /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
     private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Broadcast] {
         guard !rows.isEmpty else { return [] }
-        let ids: [UUID] = try rows.map { try $0.decode("id") }
-        let deliveryRows = try await bulk.query(
-            """
-            select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
-                d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
-                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out,
-                case when l.kind in ('crowd', 'infrequent') and d.settled_at is null and d.fan_out is null
-                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
-                case when d.state = 'superseded' then \(Self.successor) end as superseded_by
-            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
-            where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
-            """)
-        var deliveries: [UUID: [Delivery]] = [:]
-        for row in deliveryRows {
-            deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
-        }
-        deliveries = deliveries.mapValues(\.withCrowdsJoined)
+        let deliveries = try await deliveries(of: rows.map { try $0.decode("id") }, within: reach)
         let recipients = try await recipients(rows)
         return try rows.map { row in
             let id: UUID = try row.decode("id")
@@ -160,6 +144,26 @@ package struct PostgresOutbox: Outbox {
             broadcast.request = try row.request()
             return broadcast
         }
+    }
+
+    /// The deliveries of broadcasts, one entry for each crowd.
+    func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Delivery]] {
+        let rows = try await bulk.query(
+            """
+            select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
+                d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
+                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out,
+                case when l.kind in ('crowd', 'infrequent') and d.settled_at is null and d.fan_out is null
+                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
+                case when d.state = 'superseded' then \(Self.successor) end as superseded_by
+            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
+            where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
+            """)
+        var deliveries: [UUID: [Delivery]] = [:]
+        for row in rows {
+            deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
+        }
+        return deliveries.mapValues(\.withCrowdsJoined)
     }
 
     /// The recipients of pushes, by their lanes.
@@ -183,7 +187,7 @@ package struct PostgresOutbox: Outbox {
         // A message that has not begun, for it waits for its lane's interval, has its crowd before it.
         let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
         var delivery = Delivery(
-            counts: isCrowd ? Delivery.Counts(fanOut, isSettled: state.isSettled) : nil,
+            counts: isCrowd ? Delivery.Counts(fanOut, state) : nil,
             bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
             channelID: try row.decode("channel_id"), state: state,
             attempts: try row.decode("attempts"), priority: kind == .channel ? priority : priority.ofDevicePush,

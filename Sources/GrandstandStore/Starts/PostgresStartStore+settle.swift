@@ -46,7 +46,7 @@ extension PostgresStartStore {
                 }
                 switch verdict {
                 case .accepted, .unknown: break
-                case .retry, .rejected, .gone, .suspect: unprocessed.append(member)
+                case .retry, .rejected, .expired, .gone, .suspect: unprocessed.append(member)
                 }
                 if case .retry(let date, _) = verdict {
                     again.append((member.installation, member.attempts + 1, date))

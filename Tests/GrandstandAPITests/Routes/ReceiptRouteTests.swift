@@ -112,7 +112,10 @@ struct ReceiptRouteTests {
                     app,
                     ReceiptReport(
                         sample: 9,
-                        sent: [.init(timestamp: 5, acceptedAt: RouteWorld.now, isAccepted: true)],
+                        sent: [
+                            .init(
+                                broadcast: UUID(), timestamp: 5, acceptedAt: RouteWorld.now, isAccepted: true)
+                        ],
                         tallies: [
                             .init(
                                 timestamp: 5, shownAt: RouteWorld.now.addingTimeInterval(0.84), isClockKnown: true,

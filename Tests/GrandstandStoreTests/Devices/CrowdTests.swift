@@ -14,13 +14,18 @@ struct CrowdTests {
             for n in 1...5 { try await world.show("aa0\(n)") }
             let accepted = try await world.stores.accept(.update(#"{"home":1.50}"#))
             #expect(accepted.deliveries.map { $0.counts == nil } == [true, false])
+            let waiting = try #require(accepted.deliveries[1].counts)
+            #expect((waiting.total, waiting.accepted, waiting.pending) == (5, 0, 5))
             var sent: [String] = []
+            var requestIDs: [UUID] = []
             for _ in 0..<3 {
                 let shard = try #require(try await world.claim(size: 2).first)
                 #expect(String(decoding: shard.body, as: UTF8.self).contains(#""content-state":{"home":1.50}"#))
                 sent += shard.members.map(\.token.hex)
+                requestIDs += shard.members.map { shard.requests()($0).requestID }
                 try await world.settle(shard)
             }
+            #expect(Set(requestIDs).count == 5)
             #expect(sent == ["aa01", "aa02", "aa03", "aa04", "aa05"])
             #expect(try await world.claim().isEmpty)
             let tokens = try await world.tokens(of: accepted)
@@ -66,6 +71,7 @@ struct CrowdTests {
             let again = try #require(try await world.claim(size: 2, by: other).first)
             #expect(again.body == lost.body)
             #expect(again.members == lost.members)
+            #expect(again.members.map { again.requests()($0) } == lost.members.map { lost.requests()($0) })
             try await world.settle(lost)
             #expect(try await world.tokens(of: accepted).counts?.accepted == 0)
             try await world.settle(again, by: other)

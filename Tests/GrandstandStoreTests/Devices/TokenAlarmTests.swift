@@ -116,7 +116,8 @@ struct TokenAlarmTests {
             let token = try #require(DeviceToken(hex: "ab"))
             let members = (1...20).map { CrowdShard.Member(activity: $0, token: token) }
             let shard = CrowdShard(
-                delivery: nil, lane: 1, address: address, body: [], priority: .immediate, expiration: 0, attempts: 1,
+                delivery: nil, lane: 1, address: address, requestID: UUID(), body: [], priority: .immediate,
+                expiration: 0, attempts: 1,
                 number: 0, expiresAt: stores.now, members: members, cursor: nil, isLast: true)
             let crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(frequent: 0, infrequent: 60))
             try await crowds.settle(

@@ -143,6 +143,21 @@ struct AcceptTests {
         }
     }
 
+    @Test func `a message to all says which audiences had their end; every warning is kept`() async throws {
+        try await withStores { stores in
+            let (over, live) = (try Audience.sample("com.example.Over"), try Audience.sample("com.example.Live"))
+            try await stores.open(audiences: [over, live])
+            try await stores.accept(.end(audiences: [over.id]))
+            let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
+            let accepted = try await stores.accept(.update(large))
+            #expect(accepted.deliveries.map(\.bundleID) == [live.bundleID])
+            #expect(accepted.warnings.count == 2)
+            #expect(accepted.warnings.last?.contains("com.example.Over in production") == true)
+            #expect(try await stores.outbox.broadcast(accepted.id)?.warnings == accepted.warnings)
+            #expect(try await stores.accept(.update(audiences: [live.id])).warnings == [])
+        }
+    }
+
     @Test func `the first update makes an event live, the end ends it`() async throws {
         try await withStores { stores in
             let key = try await stores.open()

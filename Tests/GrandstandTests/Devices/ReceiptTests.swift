@@ -55,9 +55,12 @@ struct ReceiptTests {
         let report = ReceiptReport(
             sample: 40,
             sent: [
-                .init(timestamp: 100, acceptedAt: Self.start, isAccepted: true),
-                .init(timestamp: 101, acceptedAt: Self.start.addingTimeInterval(60), isAccepted: true),
-                .init(timestamp: 102, acceptedAt: Self.start.addingTimeInterval(90), isAccepted: false),
+                .init(broadcast: UUID(), timestamp: 100, acceptedAt: Self.start, isAccepted: true),
+                .init(
+                    broadcast: UUID(), timestamp: 101, acceptedAt: Self.start.addingTimeInterval(60), isAccepted: true),
+                .init(
+                    broadcast: UUID(), timestamp: 102, acceptedAt: Self.start.addingTimeInterval(90),
+                    isAccepted: false),
             ],
             tallies: [
                 tally(100, 0.5, 10), tally(100, 2, 9), tally(100, 30, 1), tally(100, 7_200, 3, known: false),
@@ -74,5 +77,24 @@ struct ReceiptTests {
         #expect(report.newest?.shown == 5)
         #expect(report.messages[3].shown == 0)
         #expect(ReceiptReport(sample: 0, sent: [], tallies: []).newest == nil)
+    }
+
+    @Test func `the newest state is one, whichever way it went`() {
+        let (old, new) = (UUID(), UUID())
+        func tally(_ timestamp: Int, _ count: Int) -> ReceiptReport.Tally {
+            .init(timestamp: timestamp, shownAt: Self.start.addingTimeInterval(61), isClockKnown: true, count: count)
+        }
+        let sent = [(old, 100, 0.0), (new, 160, 60), (old, 161, 0), (new, 162, 60)].map {
+            broadcast, timestamp, seconds in
+            ReceiptReport.Sent(
+                broadcast: broadcast, timestamp: timestamp, acceptedAt: Self.start.addingTimeInterval(seconds),
+                isAccepted: true)
+        }
+        let report = ReceiptReport(
+            sample: 9, sent: sent, tallies: [tally(100, 1), tally(160, 2), tally(161, 1), tally(162, 3), tally(163, 1)])
+        // Late members have a timestamp of their own, and no delay.
+        #expect(report.newest?.shown == 6 && report.newest?.timestamp == 162)
+        #expect(report.newest?.acceptedAt == Self.start.addingTimeInterval(60) && report.newest?.seconds?.p99 == 1)
+        #expect(report.messages.map(\.shown) == [1, 2, 1, 3, 1])
     }
 }

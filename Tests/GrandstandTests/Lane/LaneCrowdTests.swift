@@ -139,8 +139,33 @@ struct LaneCrowdTests {
         #expect(take(&lane, at: sceneTime + 14)?.fanOut?.next == .again([4]))
         settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, gone: 1, reason: "Unregistered"), at: sceneTime + 14)
         #expect(lane.messages[0].state == .accepted)
-        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), isSettled: true)
+        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .superseded)
         #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
+    }
+
+    @Test func `members that were not reached in time are counted, and the message is expired`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, accepted: 1, expired: 2, reason: "ServiceUnavailable"))
+        #expect(lane.messages[0].state == .expired)
+        #expect(lane.messages[0].reason == "ServiceUnavailable")
+        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .expired)
+        #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (3, 1, 2, 0))
+        // One that was never answered, when the message's own time ran out.
+        let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, again: [2], total: 2, accepted: 1), .expired)
+        #expect((silent.accepted, silent.expired, silent.pending) == (1, 1, 0))
+    }
+
+    @Test func `the reason of an attempt that was made up for is over`() throws {
+        var lane = try lane()
+        lane.accept(message(1), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, again: [3], accepted: 1, reason: "Shutdown"))
+        #expect(lane.messages[0].reason == "Shutdown")
+        #expect(take(&lane, at: sceneTime + 7) != nil)
+        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, accepted: 1), at: sceneTime + 7)
+        #expect(lane.messages[0].state == .accepted && lane.messages[0].reason == nil)
     }
 
     @Test func `where no member was accepted and some were refused, the message is rejected with the reason`() throws {

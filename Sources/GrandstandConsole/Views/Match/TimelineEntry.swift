@@ -117,6 +117,7 @@ struct DeliveryLine: Sendable {
                 "\(Wording.number(counts.accepted)) accepted",
                 counts.rejected > 0 ? "\(Wording.number(counts.rejected)) rejected" : nil,
                 counts.gone > 0 ? "\(Wording.number(counts.gone)) gone" : nil,
+                counts.expired > 0 ? "\(Wording.number(counts.expired)) not reached in time" : nil,
                 counts.pending > 0 ? "\(Wording.number(counts.pending)) to go" : nil,
             ].compactMap(\.self).joined(separator: ", ")
         }
