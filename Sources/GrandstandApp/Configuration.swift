@@ -129,10 +129,6 @@ extension Configuration {
         port = try settings.port("GRANDSTAND_PORT") ?? 8080
         tls = try Self.tls(settings)
         operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
-        if let operationsPort, operationsPort == port, port != 0 {
-            throw ConfigurationError(
-                "GRANDSTAND_OPERATIONS_PORT", "\(port) is GRANDSTAND_PORT, too; leave this out or name another port")
-        }
         rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
         lookupRateLimit =
             try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
@@ -182,6 +178,10 @@ extension Configuration {
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
         if roles == [.lookup], settings["DATABASE_URL"] == nil {
             throw ConfigurationError("DATABASE_URL", "is needed with GRANDSTAND_ROLES=lookup, which only reads")
+        }
+        if !roles.isDisjoint(with: [.api, .lookup]), let operationsPort, operationsPort == port, port != 0 {
+            throw ConfigurationError(
+                "GRANDSTAND_OPERATIONS_PORT", "\(port) is GRANDSTAND_PORT, too; leave this out or name another port")
         }
         webhookNetworks = NetworkGuard(
             allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),

@@ -69,7 +69,8 @@ package struct Server: Sendable {
         // Stopped from the last to the first: the operations port, live views, the listener, the dispatchers, the rest.
         // Live views end before the listener, which waits for its requests: streams are some.
         var members = loops.members
-        members.append(.init(anyOf: [.api, .lookup], listener(onListening), "http"))
+        let http = DrainedService(base: listener(onListening), drain: resources.drain)
+        members.append(.init(anyOf: [.api, .lookup], http, "http"))
         members.append(.init(.api, parts.views, "live views"))
         if let port = configuration.operationsPort {
             members.append(.init(nil, operationsListener(port), "operations"))
@@ -152,7 +153,8 @@ private struct StopBeginning: Service {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     func run() async {
-        try? await gracefulShutdown()
+        // A service that failed cancels the others: no stop was asked for then.
+        guard (try? await gracefulShutdown()) != nil else { return }
         body()
     }
 }

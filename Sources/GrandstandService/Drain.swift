@@ -27,10 +27,12 @@ package final class Drain: Sendable {
     /// Begins, and returns at the end.
     ///
     /// - Throws: `CancellationError`.
-    func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
+    package func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
 
     /// The same, with the margin.
     package func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
+
+    package var isOver: Bool { end.withLock { $0.map { $0 <= .now } ?? false } }
 
     package var hasBegun: Bool { end.withLock { $0 != nil } }
 }

@@ -261,8 +261,9 @@ extension Problem {
         case _ where error.kind == .timedOut:
             Problem(
                 .storeUnavailable,
-                "The database took too long; nothing was changed unless it says so later. pg_stat_activity there says what "
-                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again.",
+                "The database took too long, and whether it changed anything is not known. pg_stat_activity there says what "
+                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again, with the same "
+                    + "Idempotency-Key.",
                 retryAfter: 1)
         default:
             error.meansUnavailable

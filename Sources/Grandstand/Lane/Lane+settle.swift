@@ -77,7 +77,7 @@ extension Lane {
             // Nothing left, so no interval has begun.
             if fanOut.total == 0 { readyAt = now }
             let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
-            let isLate = fanOut.expired > 0 && !isRefused
+            let isLate = fanOut.accepted == 0 && fanOut.expired > 0 && !isRefused
             messages[index].settle(isRefused ? .rejected : isLate ? .expired : .accepted, at: now)
             // The reasons of attempts that were made up for are over.
             if fanOut.accepted == fanOut.total { messages[index].reason = nil }

@@ -42,19 +42,6 @@ enum CrowdJoins {
         """
     }
 
-    /// Whether an activity that was in the other crowd until now waits for something there.
-    ///
-    /// - Parameter activity: a row of `id`, `app`, `event_key` and `frequent`, as it is now.
-    static func isAwaiting(_ activity: PostgresQuery) -> PostgresQuery {
-        """
-        exists (select from crowd_joins where activity = \(activity).id)
-        or exists (select from crowds c
-            cross join lateral (select from deliveries where lane = c.lane and settled_at is null limit 1) d
-            where c.event_key = \(activity).event_key and c.app = \(activity).app
-                and c.kind = case when \(activity).frequent then 'infrequent'::lane_kind else 'crowd' end)
-        """
-    }
-
     /// An update token belongs to one activity: a report of it takes it from the one that had it before, for both are
     /// one phone.
     ///

@@ -57,8 +57,8 @@ extension InstallationRows {
             """
     }
 
-    /// An installation that changed its mind about frequent pushes is in the other crowd of each event. It joins that only
-    /// where its own was about to get something, which the other may have got: what it had is not sent to it once more.
+    /// An installation that changed its mind about frequent pushes is in the other crowd of each event, and joins it:
+    /// that may have got what theirs is about to get.
     private static func moveCrowds(of records: [Register.Record], at now: Date) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
@@ -69,7 +69,7 @@ extension InstallationRows {
                 returning a.id, a.app, a.event_key, a.frequent, a.in_crowd
             )
             insert into crowd_joins (activity, lane, due_at)
-            \(CrowdJoins.joining("select * from moved m where in_crowd and (\(CrowdJoins.isAwaiting("m")))", now))
+            \(CrowdJoins.joining("select * from moved where in_crowd", now))
             """
     }
 

@@ -98,16 +98,20 @@ extension PostgresInstallationStore: ReceiptStore {
         AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
     }
 
+    /// Whether APNs accepted a delivery `d`, of a crowd's for one member at least.
+    private static let isAccepted: PostgresQuery =
+        "(d.state = 'accepted' or coalesce((d.fan_out->>'accepted')::integer > 0, false))"
+
     private static func sent(_ key: EventKey, within reach: AppReach) -> PostgresQuery {
         """
-        select l.bundle_id, l.environment, b.id, d.apns_timestamp, d.state = 'accepted' as is_accepted,
+        select l.bundle_id, l.environment, b.id, d.apns_timestamp, \(Self.isAccepted) as is_accepted,
             greatest(b.accepted_at, b.send_at) as accepted_at
         from broadcasts b
             cross join lateral (
-                select lane, apns_timestamp, state from deliveries where broadcast_id = b.id offset 0) d
+                select lane, apns_timestamp, state, fan_out from deliveries where broadcast_id = b.id offset 0) d
             cross join lateral (select bundle_id, environment from lanes where id = d.lane offset 0) l
         where b.event_key = \(key.rawValue) and d.apns_timestamp is not null and \(EventReach.covers(reach, lane: "l"))
-        order by d.apns_timestamp, d.state = 'accepted' desc
+        order by d.apns_timestamp, \(Self.isAccepted) desc
         """
     }
 

@@ -15,18 +15,15 @@ extension PostgresOutbox {
             } else {
                 try await bulkAcceptance.accept([call])[0]
             }
-        return try await counted(results)
+        return await counted(results)
     }
 
-    /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. Counted under no lock:
-    /// a crowd may have a million. What is accepted stays so when they cannot be counted.
-    private func counted(_ results: [Result<Broadcast, Problem>]) async throws -> [Result<Broadcast, Problem>] {
+    /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. A crowd may have a
+    /// million, so they are counted after the commit, under no lock: not in a transaction that was joined, where the messages
+    /// would wait for it. What is accepted stays so when they cannot be counted.
+    private func counted(_ results: [Result<Broadcast, Problem>]) async -> [Result<Broadcast, Problem>] {
         let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
-        guard !ids.isEmpty else { return results }
-        let deliveries: [UUID: [Delivery]]
-        do {
-            deliveries = try await self.deliveries(of: ids, within: .all)
-        } catch  where !database.isJoined {
+        guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
             return results
         }
         return results.map { result in

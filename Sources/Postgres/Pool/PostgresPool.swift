@@ -91,7 +91,8 @@ package final class PostgresPool: PostgresQuerying {
         }
         let deadline = ContinuousClock.now + .seconds(5)
         while state.withLock({ $0.lent > $0.attempts }), ContinuousClock.now < deadline {
-            try? await Task.sleep(for: .milliseconds(5))
+            // In a task of its own: in one that is cancelled a sleep returns at once.
+            await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
         }
     }
 
