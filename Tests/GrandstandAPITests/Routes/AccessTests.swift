@@ -72,7 +72,11 @@ struct AccessTests {
         let world = RouteWorld(others: [
             Route(.get, "/v1/apps/:bundleId/it", .anyKey) { _, _ in throw Problem(.notFound, "It is not there.") }
         ])
-        let (get, head) = (try await world("GET", path), try await world("HEAD", path))
+        // A problem's body has the ID, and IDs that the server makes differ in length.
+        let named = ["X-Request-Id": "head"]
+        let (get, head) = (
+            try await world("GET", path, headers: named), try await world("HEAD", path, headers: named)
+        )
         #expect(head.status == get.status && head.body.isEmpty && !get.body.isEmpty)
         #expect(head.headers[.contentType] == get.headers[.contentType])
         #expect(head.headers[.contentLength] == get.headers[.contentLength])
