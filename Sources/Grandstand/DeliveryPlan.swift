@@ -118,8 +118,8 @@ package struct DeliveryPlan: Sendable, Hashable {
         guard !ended.isEmpty else { return }
         let names = ended.map { "\($0.bundleID) in \($0.environment.rawValue)\(Self.of($0.variant))" }
         warnings.append(
-            "This is not sent to \(names.joined(separator: ", ")), which had its end already. Reopen the event if that was "
-                + "wrong.")
+            "This is not sent to \(names.joined(separator: ", ")): an end was sent there. Reopen the event if that was wrong."
+        )
     }
 
     /// Why a lane of this kind cannot take the message: a token takes less than a channel.

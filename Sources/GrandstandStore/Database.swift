@@ -262,8 +262,8 @@ extension Problem {
             Problem(
                 .storeUnavailable,
                 "The database took too long, and whether it changed anything is not known. pg_stat_activity there says what "
-                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again, with the same "
-                    + "Idempotency-Key.",
+                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again, a POST "
+                    + "with the same Idempotency-Key.",
                 retryAfter: 1)
         default:
             error.meansUnavailable

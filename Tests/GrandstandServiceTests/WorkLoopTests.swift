@@ -171,27 +171,8 @@ struct WorkLoopTests {
         #expect(journal.all == [.claim(free: 1), .begun(1)])
     }
 
-    @Test func `what outlasts the drain is cancelled`() async {
-        let journal = Journal()
-        let loop = Self.loop(Self.settings(drain: .milliseconds(1)), Queue([1]), journal) { work in
-            let (never, hold) = AsyncStream.makeStream(of: Void.self)
-            for await _ in never {}
-            withExtendedLifetime(hold) {}
-            journal.write(.cancelled(work))
-        }
-        let running = Task { await loop.run() }
-        await journal.wait(for: 1, where: Self.isBegun)
-        running.cancel()
-        await running.value
-        #expect(journal.all.last == .cancelled(1))
-    }
-
-    @Test func `loops that are stopped one after the other share one drain`() async {
-        let drain = Drain(.milliseconds(1))
-        let end = drain.begin()
-        try? await drain.wait()
-        #expect(drain.begin() == end)
-        // Stopped when the time is over: what it does is cancelled at once, an hour of its own it has not.
+    /// The journal of a loop that is stopped while it does what has no end but a cancellation.
+    private static func outlasting(_ drain: Drain) async -> [Journal.Entry] {
         let journal = Journal()
         let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)
         let loop = Self.loop(settings, Queue([1]), journal) { work in
@@ -201,10 +182,23 @@ struct WorkLoopTests {
             journal.write(.cancelled(work))
         }
         let running = Task { await loop.run() }
-        await journal.wait(for: 1, where: Self.isBegun)
+        await journal.wait(for: 1, where: isBegun)
         running.cancel()
         await running.value
-        #expect(journal.all.last == .cancelled(1))
+        return journal.all
+    }
+
+    @Test func `what outlasts the drain is cancelled`() async {
+        #expect(await Self.outlasting(Drain(.milliseconds(1))).last == .cancelled(1))
+    }
+
+    @Test func `loops that are stopped one after the other share one drain`() async {
+        let drain = Drain(.milliseconds(1))
+        let end = drain.begin()
+        try? await drain.wait()
+        #expect(drain.begin() == end)
+        // Stopped when the time is over: what it does is cancelled at once, an hour of its own it has not.
+        #expect(await Self.outlasting(drain).last == .cancelled(1))
     }
 
     @Test(arguments: [

@@ -153,7 +153,7 @@ struct PoolTests {
     }
 
     /// Takes connections as the kernel does for a server that hangs, and says nothing.
-    private static func silentServer() throws -> (socket: Int32, connectionString: String) {
+    private static func silentServer() throws -> (end: () -> Void, connectionString: String) {
         let folder = FileManager.default.temporaryDirectory.path + "/gs-silent-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         #if canImport(Glibc)
@@ -169,14 +169,18 @@ struct PoolTests {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         try #require(bound == 0 && listen(descriptor, 16) == 0)
-        return (descriptor, "host='\(folder)' dbname=x connect_timeout=30")
+        let end = {
+            close(descriptor)
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+        return (end, "host='\(folder)' dbname=x connect_timeout=30")
     }
 
     @Test func `an attempt that hangs holds up neither a late caller nor a cancelled one nor the pool's end`()
         async throws
     {
-        let (descriptor, connectionString) = try Self.silentServer()
-        defer { close(descriptor) }
+        let (end, connectionString) = try Self.silentServer()
+        defer { end() }
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = 3
         configuration.reachTimeout = .milliseconds(100)
@@ -201,8 +205,8 @@ struct PoolTests {
     }
 
     @Test func `in the line it is said, too, that the database does not answer`() async throws {
-        let (descriptor, connectionString) = try Self.silentServer()
-        defer { close(descriptor) }
+        let (end, connectionString) = try Self.silentServer()
+        defer { end() }
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = 1
         configuration.acquireTimeout = .seconds(60)
